@@ -1,0 +1,1 @@
+"""Context compaction: capacity, estimate, projection. Pure, like `sessions`, on which alone it builds."""

@@ -1,0 +1,83 @@
+"""The port to documents (Z-4, Z-5): what a worker process delivers, and every way it can fail."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeAlias
+
+from ..sessions.library import PageText
+
+ProblemCode: TypeAlias = Literal[
+    "missing",  # no file at the path
+    "unreadable",  # the system refuses to open it
+    "empty",  # 0 bytes
+    "encrypted",  # needs a password
+    "damaged",  # opened by neither PyMuPDF nor the EPUB reader, or has no pages
+    "no_text",  # pages without a text layer: a scan
+    "too_large",  # above the size limit
+    "unsupported",  # neither PDF nor EPUB
+    "timeout",  # the worker did not finish in time and was killed
+    "crashed",  # the worker died of it
+    "quarantined",  # it crashed or stalled a worker twice and is not tried again until it changes
+]
+
+
+class DocumentProblem(Exception):
+    """A document that cannot be read. `str()` is one plain sentence for the user."""
+
+    def __init__(self, code: ProblemCode, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentInfo:
+    """What is known once a document is open: `page_count` pages of a PDF, or sections of an EPUB."""
+
+    kind: Literal["pdf", "epub"]
+    page_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class QuoteMatch:
+    """Where a quote stands.
+
+    `rects` are (x0, y0, x1, y1) in PDF user space as Zotero stores them (unrotated, y upwards, points of the
+    MediaBox's coordinate system), one a line; empty in an EPUB. `text` is the text as it stands there.
+    """
+
+    page_index: int
+    page_label: str
+    rects: tuple[tuple[float, float, float, float], ...]
+    text: str
+
+
+class DocumentReader(Protocol):
+    """Reads documents outside this process, one at a time."""
+
+    def read(self, path: str, *, first: int = 0, last: int | None = None) -> AsyncIterator[DocumentInfo | PageText]:
+        """The document's info, then the text of its pages (sections) from `first` to `last`, both from 0.
+
+        Leaving the iteration early stops the worker's work. Raises DocumentProblem; "no_text" comes after the
+        last page, when none had text.
+        """
+        ...
+
+    async def find_quote(
+        self, path: str, quote: str, *, page_index: int | None = None, limit: int = 5
+    ) -> tuple[QuoteMatch, ...]:
+        """Where `quote` stands, on one page or in the whole document. Raises DocumentProblem."""
+        ...
+
+    def pause(self) -> None:
+        """Start no new page until `resume`: an answer streams."""
+        ...
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        ...
+
+    async def close(self) -> None:
+        """End the workers."""
+        ...

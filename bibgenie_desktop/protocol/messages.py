@@ -1,0 +1,336 @@
+"""Commands to the engine and events from it.
+
+A command may carry a `request` number; the event that answers it carries the same number. Events that nobody asked
+for carry 0. The command line prints the same events with `--json`. No message is larger than 64 KiB on the pipe:
+bodies come in `NodeBody` pieces.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from ..sessions.citations import CitationState
+from ..sessions.nodes import Role
+from ..sessions.parts import ToolState
+
+VERSION = 1
+"""Grows when a message changes its meaning; window and engine of two versions refuse each other."""
+
+LibraryState: TypeAlias = Literal["none", "reading", "indexing", "ready", "failed"]
+SegmentKind: TypeAlias = Literal["text", "citation", "tool", "reasoning"]
+
+
+# Commands
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """The first command: the window's protocol version. Answered by Welcome or CommandFailed."""
+
+    version: int = VERSION
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListSessions:
+    """Answered by SessionList."""
+
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpenSession:
+    """Answered by Branch, then by the draft in it. An unknown id is answered by CommandFailed."""
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FetchBodies:
+    """Answered by NodeBody pieces for each node, in the order asked."""
+
+    node_ids: tuple[str, ...]
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SendMessage:
+    """Append a question and answer it. `session_id` "" begins a new session.
+
+    Answered by TurnStarted or CommandFailed; then the turn's events follow.
+    """
+
+    text: str
+    session_id: str = ""
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class StopTurn:
+    """Stop the answer that streams in this session; what is there is kept. Answered by CommandDone."""
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SaveDraft:
+    """Keep the draft of a session, or of the new session where `session_id` is "". Answered by CommandDone."""
+
+    text: str
+    session_id: str = ""
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown:
+    """End the engine: the answer that streams is stopped and kept. Answered by CommandDone."""
+
+    request: int = 0
+
+
+Command: TypeAlias = Hello | ListSessions | OpenSession | FetchBodies | SendMessage | StopTurn | SaveDraft | Shutdown
+
+
+# Values inside events
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """One line of the session list. `tokens` is the newest answer's occupancy, 0 where none is known."""
+
+    id: str
+    title: str
+    turns: int
+    tokens: int
+    leaf_id: str | None
+    branch_revision: int
+    model: str | None
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class BranchRow:
+    """One node of the active branch, without its body. `characters` lets a view estimate its height."""
+
+    node_id: str
+    role: Role
+    created_at: str
+    model: str | None
+    stop_reason: str | None
+    characters: int
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of a body to draw.
+
+    `text`: Markdown as the model wrote it. `citation`: `text` is the label, `link` the `zotero://` address, `state`
+    the citation's state, `detail` why it is not verified or the quoted passage. `tool`: `text` says what was done,
+    `state` how it went, `detail` the count. `reasoning`: the model's thinking.
+    """
+
+    kind: SegmentKind
+    text: str
+    link: str = ""
+    state: CitationState | ToolState | Literal[""] = ""
+    detail: str = ""
+
+
+# Events
+
+
+@dataclass(frozen=True, slots=True)
+class Welcome:
+    """The engine answers: what it works with."""
+
+    version: int
+    engine_version: str
+    profile: str
+    library_title: str
+    model: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDone:
+    """A command was carried out and has nothing more to say."""
+
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFailed:
+    """A command was refused or failed. `sentence` is for the user."""
+
+    code: str
+    sentence: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionList:
+    """All sessions, the last used first, in pieces of which the last has `more` False."""
+
+    sessions: tuple[SessionRow, ...]
+    more: bool = False
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A session's active branch, root first, in pieces of which the last has `more` False and the draft."""
+
+    session_id: str
+    title: str
+    branch_revision: int
+    rows: tuple[BranchRow, ...]
+    draft: str = ""
+    more: bool = False
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NodeBody:
+    """A piece of a node's body; the node's last piece has `more` False."""
+
+    node_id: str
+    segments: tuple[Segment, ...]
+    more: bool = False
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryProgress:
+    """How far reading and indexing the library is. `sentence` is for the status line; `failed` says what to do."""
+
+    state: LibraryState
+    done: int
+    total: int
+    sentence: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnStarted:
+    """The question is stored; its answer begins. `session_id` is new where the command named none."""
+
+    session_id: str
+    node_id: str
+    title: str
+    model: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerText:
+    """More text of the answer: plain Markdown without citation tokens."""
+
+    session_id: str
+    text: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReasoning:
+    """More of the model's thinking."""
+
+    session_id: str
+    text: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCitation:
+    """A citation at this place of the answer, checked."""
+
+    session_id: str
+    label: str
+    link: str
+    state: CitationState
+    reason: str
+    quote: str
+    locator: dict[str, Any] | None
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A tool runs. `title` says in a few words what it does, such as `Search the library for “front matter”`."""
+
+    session_id: str
+    call_id: str
+    name: str
+    title: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool ended. `summary` counts its result, such as `12 passages`."""
+
+    session_id: str
+    call_id: str
+    state: ToolState
+    summary: str
+    duration_ms: int
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFinished:
+    """The answer is stored as `node_id`. `sentence` explains a stop reason other than `stop`, "" otherwise."""
+
+    session_id: str
+    node_id: str
+    stop_reason: str
+    input_tokens: int
+    output_tokens: int
+    usage_real: bool
+    sentence: str = ""
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFailed:
+    """No answer came. The question stays stored; `node_id` is the kept part of the answer, "" if there is none."""
+
+    session_id: str
+    code: str
+    sentence: str
+    node_id: str = ""
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BranchChanged:
+    """After a commit: what changed, and by which operation (the door for changes)."""
+
+    operation: str
+    session_id: str
+    leaf_id: str | None
+    branch_revision: int
+    added: tuple[str, ...]
+    request: int = 0
+
+
+Event: TypeAlias = (
+    Welcome
+    | CommandDone
+    | CommandFailed
+    | SessionList
+    | Branch
+    | NodeBody
+    | LibraryProgress
+    | TurnStarted
+    | AnswerText
+    | AnswerReasoning
+    | AnswerCitation
+    | ToolStarted
+    | ToolFinished
+    | TurnFinished
+    | TurnFailed
+    | BranchChanged
+)

@@ -1,0 +1,132 @@
+"""Citations: what a model points at, and what the app found there (Z-2, Z-3).
+
+A model never writes a link. It copies a citation token that a tool gave it, `[[cite:KEY@7]]`, into its answer; the
+app turns the token into a short reference with the printed page and a link, and checks it. The forms:
+
+    [[cite:KEY]]            a work, a note or an annotation
+    [[cite:KEY@7]]          page index 7 (the eighth page) of a PDF attachment
+    [[cite:KEY@s3]]         spine index 3 of an EPUB attachment
+    [[cite:groups/555/KEY]] the same in a group's library
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from .locators import (
+    AnnotationLocator,
+    ItemLocator,
+    ItemRef,
+    LibraryRef,
+    Locator,
+    PageLocator,
+    SectionLocator,
+    locator_from_json,
+    locator_to_json,
+)
+
+CitationState: TypeAlias = Literal["verified", "unverified", "wrong"]
+
+TOKEN = re.compile(r"\[\[cite:(?:groups/(?P<group>[1-9]\d{0,9})/)?(?P<key>[A-Z0-9]{8})(?:@(?P<place>s?\d{1,6}))?\]\]")
+"""One whole citation token."""
+
+LONGEST_TOKEN = len("[[cite:groups/1234567890/ABCDEFGH@s123456]]")
+"""No token is longer: an unclosed `[[` with more behind it is text."""
+
+
+@dataclass(frozen=True, slots=True)
+class CitationTarget:
+    """What a token names: an object, and a page or section index where it has one."""
+
+    ref: ItemRef
+    page_index: int | None = None
+    spine_index: int | None = None
+
+
+def parse_token(token: str) -> CitationTarget | None:
+    """What a citation token names, or None where the text is no token."""
+    match = TOKEN.fullmatch(token)
+    if match is None:
+        return None
+    ref = ItemRef(LibraryRef(int(match["group"] or 0)), match["key"])
+    place = match["place"]
+    if place is None:
+        return CitationTarget(ref)
+    if place.startswith("s"):
+        return CitationTarget(ref, spine_index=int(place[1:]))
+    return CitationTarget(ref, page_index=int(place))
+
+
+def token_for(locator: Locator) -> str:
+    """The token that cites `locator`."""
+    match locator:
+        case ItemLocator(item=ref):
+            place = ""
+        case AnnotationLocator(annotation=ref):
+            place = ""
+        case PageLocator(attachment=ref, page_index=index):
+            place = f"@{index}"
+        case SectionLocator(attachment=ref, spine_index=index):
+            place = f"@s{index}"
+    group = f"groups/{ref.library.group_id}/" if ref.library.group_id else ""
+    return f"[[cite:{group}{ref.key}{place}]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """One checked citation of an answer, kept beside its text.
+
+    `token` stands in the text as the model wrote it. `short_ref` is author and year, or the title where neither is
+    known. `locator` is None only where the key exists nowhere. `reason` says in a few words why the state is not
+    `verified`. `quote` is the quoted passage that was looked for, "" where the answer quoted nothing there.
+    """
+
+    token: str
+    state: CitationState
+    short_ref: str
+    locator: Locator | None = None
+    reason: str = ""
+    quote: str = ""
+
+    @property
+    def label(self) -> str:
+        """The text of the link: short reference and printed page, such as `Okafor 2014, p. xii`."""
+        match self.locator:
+            case PageLocator() as page:
+                return f"{self.short_ref}, p. {page.printed}"
+            case AnnotationLocator() as annotation if annotation.printed:
+                return f"{self.short_ref}, p. {annotation.printed}"
+            case SectionLocator(section_title=title) if title:
+                return f"{self.short_ref}, “{title}”"
+            case _:
+                return self.short_ref
+
+    def to_json(self) -> dict[str, Any]:
+        """The form stored in a text part; see docs/data.md."""
+        return {
+            "token": self.token,
+            "state": self.state,
+            "short_ref": self.short_ref,
+            "locator": None if self.locator is None else locator_to_json(self.locator),
+            "reason": self.reason,
+            "quote": self.quote,
+        }
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Citation:
+        """Read what `to_json` writes. Raises KeyError or MalformedLocator."""
+        state = data["state"]
+        if state not in ("verified", "unverified", "wrong"):
+            raise ValueError(f"unknown state of a citation: {state!r}")
+        locator = data["locator"]
+        return cls(
+            data["token"],
+            state,
+            data["short_ref"],
+            None if locator is None else locator_from_json(locator),
+            data["reason"],
+            data["quote"],
+        )

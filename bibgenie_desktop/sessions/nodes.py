@@ -1,0 +1,68 @@
+"""Nodes, sessions and change-sets: the tree's values (T-1, T-2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+from .parts import Part, TextPart
+from .usage import Usage
+
+Role: TypeAlias = Literal["user", "assistant", "checkpoint"]
+StopReason: TypeAlias = Literal[
+    "stop", "length", "content_filter", "step_limit", "context_full", "cancelled", "interrupted", "error"
+]
+
+ROLES: frozenset[str] = frozenset(get_args(Role))
+STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
+STABLE: frozenset[str] = frozenset({"stop", "length"})
+"""Stop reasons of an answer that a fork may start from (T-1)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One stored message. Nothing of it changes once it is stored (T-1).
+
+    `created_at` is UTC in ISO 8601 with milliseconds. `model` and `stop_reason` are None on user nodes.
+    """
+
+    id: str
+    parent_id: str | None
+    role: Role
+    parts: tuple[Part, ...]
+    created_at: str
+    model: str | None = None
+    usage: Usage | None = None
+    stop_reason: StopReason | None = None
+
+    @property
+    def text(self) -> str:
+        """The text parts joined, citation tokens included."""
+        return "\n\n".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A chat: its active branch ends at `leaf_id`; `branch_revision` grows with durable changes only (T-2)."""
+
+    id: str
+    title: str
+    leaf_id: str | None
+    branch_revision: int
+    model: str | None
+    created_at: str
+    updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeSet:
+    """What one operation changed, told to every window after the commit.
+
+    `operation` is the operation's name, such as `append_user`. `added` are the ids of new nodes, parents first.
+    """
+
+    operation: str
+    session_id: str
+    leaf_id: str | None
+    branch_revision: int
+    added: tuple[str, ...] = ()

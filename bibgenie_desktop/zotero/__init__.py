@@ -1,0 +1,1 @@
+"""Zotero: one port, several sources; links. The only room that will know pyzotero."""
