@@ -5,7 +5,6 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
-from functools import cache
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from . import messages
@@ -47,8 +46,13 @@ def _message(data: object, kinds: Mapping[str, type[Any]]) -> Any:
 
 
 @cache
+_HINTS: dict[type[Any], dict[str, Any]] = {}
+
+
 def _hints(kind: type[Any]) -> dict[str, Any]:
-    return get_type_hints(kind, vars(messages))
+    if kind not in _HINTS:
+        _HINTS[kind] = get_type_hints(kind, vars(messages))
+    return _HINTS[kind]
 
 
 def _build(kind: type[Any], data: Mapping[str, Any]) -> Any:
