@@ -45,7 +45,6 @@ def _message(data: object, kinds: Mapping[str, type[Any]]) -> Any:
     return _build(kind, {key: value for key, value in data.items() if key != "type"})
 
 
-@cache
 _HINTS: dict[type[Any], dict[str, Any]] = {}
 
 
