@@ -1,0 +1,76 @@
+"""Opening sessions.sqlite by its version (T-9): made anew, taken as it is, or refused with nothing written."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from .database import StoreUnavailable
+from .schema import APPLICATION_ID, NODE_IS_APPEND_ONLY, SCHEMA_VERSION, metadata
+
+
+def check_folder(path: Path) -> None:
+    """See that `path` can be made and written, making its folder. Raises StoreUnavailable."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(path) from error
+    writable = os.access(path, os.R_OK | os.W_OK) if path.exists() else os.access(path.parent, os.W_OK)
+    if not writable or path.is_dir():
+        raise _unwritable(path)
+
+
+def check_file(path: Path) -> None:
+    """Look at the file before anything is written. Raises StoreUnavailable.
+
+    Refused are: a folder that cannot be written, a file that is no database, one of another program, and one that
+    a newer version of this program made.
+    """
+    check_folder(path)
+    if not path.exists() or path.stat().st_size == 0:
+        return
+    try:
+        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+        try:
+            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
+            (version,) = connection.execute("PRAGMA user_version").fetchone()
+        finally:
+            connection.close()
+    except sqlite3.Error as error:
+        raise StoreUnavailable(
+            "damaged",
+            f"The history file {path} is damaged or is no history; it was left as it is: restore a backup from the "
+            "profile's backups, or choose another profile with --profile.",
+        ) from error
+    if application_id != APPLICATION_ID:
+        raise StoreUnavailable(
+            "foreign",
+            f"The file {path} belongs to another program and was left as it is: choose another profile with --profile.",
+        )
+    if version > SCHEMA_VERSION:
+        raise StoreUnavailable(
+            "newer",
+            f"The history in {path.parent} was made by a newer version of BibGenie and was left as it is: "
+            "update BibGenie, or choose another profile with --profile.",
+        )
+
+
+def migrate(connection: Connection) -> None:
+    """Bring the file to the present version, inside the caller's write transaction."""
+    (version,) = connection.exec_driver_sql("PRAGMA user_version").one()
+    if version == SCHEMA_VERSION:
+        return
+    metadata.create_all(connection)
+    connection.exec_driver_sql(NODE_IS_APPEND_ONLY)
+    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _unwritable(path: Path) -> StoreUnavailable:
+    return StoreUnavailable(
+        "unwritable",
+        f"The profile folder {path.parent} cannot be written: make it writable, or choose another with --profile.",
+    )

@@ -1,0 +1,322 @@
+"""Sessions, nodes and drafts in sessions.sqlite: every change is one transaction that returns its change-set."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import sqlalchemy
+from sqlalchemy import Connection, Row, func, select
+
+from ..sessions.branch import NotAllowed, check_append, path_to_root
+from ..sessions.branch import Path as BranchPath
+from ..sessions.nodes import ROLES, STOP_REASONS, ChangeSet, Node, Role, Session, StopReason
+from ..sessions.parts import Part, UndecodablePart, parts_from_json, parts_to_json
+from ..sessions.usage import Usage
+from .database import Database
+from .migrations import check_file, migrate
+from .schema import draft, node, session, session_node
+
+Clock = Callable[[], datetime]
+
+NEW_SESSION = ""
+"""The session id under which the draft of a session that does not exist yet is kept."""
+
+
+class UnknownSession(Exception):
+    """No session has this id, or several begin with it. `str()` is one plain sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSummary:
+    """A session with the counts of its active branch; `tokens` is the newest answer's occupancy, 0 if unknown."""
+
+    session: Session
+    turns: int
+    tokens: int
+
+
+def timestamp(moment: datetime) -> str:
+    """UTC in ISO 8601 with milliseconds: `2026-11-30T18:50:48.123Z`."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def encode_json(value: object) -> str:
+    """Compact JSON text, readable in every script."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+class SessionStore:
+    """The history: append-only nodes, sessions that point at their leaf, drafts.
+
+    All methods raise StoreUnavailable when the file fails.
+    """
+
+    def __init__(self, database: Database, *, clock: Clock, new_id: Callable[[], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    @classmethod
+    async def open(cls, path: Path, *, clock: Clock, new_id: Callable[[], str]) -> SessionStore:
+        """Open or make the history at `path`. Raises StoreUnavailable with nothing written."""
+        check_file(path)
+        database = Database(path, what="The history")
+        try:
+            await database.write(migrate)
+        except BaseException:
+            await database.close()
+            raise
+        return cls(database, clock=clock, new_id=new_id)
+
+    async def close(self) -> None:
+        """Wait for the last transaction and close the file."""
+        await self._database.close()
+
+    async def append_user(self, session_id: str, parts: Sequence[Part], *, title: str, model: str) -> ChangeSet:
+        """Store a question at the end of the session's branch and empty its draft, in one transaction.
+
+        `session_id` "" begins a new session with `title`. Raises UnknownSession.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            now = self._now()
+            identity, leaf_id, revision = session_id, None, 0
+            check_append("user", None, None)
+            if session_id == NEW_SESSION:
+                identity = self._new_id()
+                connection.execute(
+                    session.insert().values(
+                        id=identity,
+                        title=title,
+                        leaf_id=None,
+                        branch_revision=0,
+                        model=model,
+                        created_at=now,
+                        updated_at=now,
+                    )
+                )
+            else:
+                found = _session(connection, session_id)
+                leaf_id, revision = found.leaf_id, found.branch_revision
+            added = Node(self._new_id(), leaf_id, "user", tuple(parts), now)
+            _insert_node(connection, identity, added)
+            _move_leaf(connection, identity, added.id, revision + 1, model, now)
+            connection.execute(draft.delete().where(draft.c.session_id == session_id))
+            return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,))
+
+        return await self._database.write(transaction)
+
+    async def append_assistant(
+        self,
+        session_id: str,
+        parent_id: str,
+        parts: Sequence[Part],
+        *,
+        model: str,
+        usage: Usage | None,
+        stop_reason: StopReason,
+    ) -> ChangeSet:
+        """Store an answer under `parent_id`.
+
+        The session's leaf moves to it if the branch still ends at `parent_id`; if it has moved meanwhile, the
+        answer is stored beside it, reachable as a sibling, and the branch stays where the user brought it.
+        Raises UnknownSession, NotAllowed.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            now = self._now()
+            found = _session(connection, session_id)
+            parent = _node_row(connection, parent_id)
+            if parent is None:
+                raise NotAllowed("The question of this answer is no longer stored.")
+            check_append("assistant", _decode(parent), stop_reason)
+            added = Node(self._new_id(), parent_id, "assistant", tuple(parts), now, model, usage, stop_reason)
+            _insert_node(connection, session_id, added)
+            if found.leaf_id != parent_id:
+                return ChangeSet("append_assistant", session_id, found.leaf_id, found.branch_revision, (added.id,))
+            revision = found.branch_revision + 1
+            _move_leaf(connection, session_id, added.id, revision, model, now)
+            return ChangeSet("append_assistant", session_id, added.id, revision, (added.id,))
+
+        return await self._database.write(transaction)
+
+    async def session(self, session_id: str) -> Session:
+        """The session with this id. Raises UnknownSession."""
+        return await self._database.read(lambda connection: _session(connection, session_id))
+
+    async def find(self, beginning: str) -> Session:
+        """The only session whose id begins so, as a person types it. Raises UnknownSession."""
+
+        def transaction(connection: Connection) -> Session:
+            begins = session.c.id.startswith(beginning, autoescape=True)
+            rows = connection.execute(select(session).where(begins).limit(2)).all() if beginning else []
+            if len(rows) > 1:
+                raise UnknownSession(f"Several chats have ids that begin with {beginning}: give more of the id.")
+            return _session(connection, rows[0].id if rows else beginning)
+
+        return await self._database.read(transaction)
+
+    async def sessions(self) -> list[SessionSummary]:
+        """All sessions, the last used first."""
+        return await self._database.read(_summaries)
+
+    async def branch(self, session_id: str) -> BranchPath:
+        """The session's active branch, root first, as far as it is sound (T-5). Raises UnknownSession."""
+
+        def transaction(connection: Connection) -> BranchPath:
+            found = _session(connection, session_id)
+            if found.leaf_id is None:
+                return BranchPath(())
+            nodes: dict[str, Node | Exception] = {}
+            for row in connection.execute(_ancestors(found.leaf_id)):
+                try:
+                    nodes[row.id] = _decode(row)
+                except UndecodablePart as error:
+                    nodes[row.id] = error
+            return path_to_root(found.leaf_id, nodes)
+
+        return await self._database.read(transaction)
+
+    async def nodes(self, node_ids: Sequence[str]) -> list[Node]:
+        """These nodes, in the order asked; unknown ids are left out. Raises UndecodablePart."""
+
+        def transaction(connection: Connection) -> list[Node]:
+            rows = (_node_row(connection, node_id) for node_id in node_ids)
+            return [_decode(row) for row in rows if row is not None]
+
+        return await self._database.read(transaction)
+
+    async def draft(self, session_id: str) -> str:
+        """The draft of the session, "" if there is none."""
+
+        def transaction(connection: Connection) -> str:
+            text = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar()
+            return str(text or "")
+
+        return await self._database.read(transaction)
+
+    async def save_draft(self, session_id: str, text: str) -> None:
+        """Keep the draft (U-3); an empty one is removed. It moves no revision (T-2)."""
+
+        def transaction(connection: Connection) -> None:
+            connection.execute(draft.delete().where(draft.c.session_id == session_id))
+            if text:
+                connection.execute(
+                    draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=self._now())
+                )
+
+        await self._database.write(transaction)
+
+    async def integrity(self) -> list[str]:
+        """What SQLite's full check and the foreign keys find wrong; empty for a sound file."""
+
+        def transaction(connection: Connection) -> list[str]:
+            found = [str(row[0]) for row in connection.exec_driver_sql("PRAGMA integrity_check(20)")]
+            broken = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(20)
+            return [line for line in found if line != "ok"] + [
+                f"{row[0]} refers to a missing {row[2]}" for row in broken
+            ]
+
+        return await self._database.read(transaction)
+
+    def _now(self) -> str:
+        return timestamp(self._clock())
+
+
+def _insert_node(connection: Connection, session_id: str, added: Node) -> None:
+    connection.execute(
+        node.insert().values(
+            id=added.id,
+            parent_id=added.parent_id,
+            role=added.role,
+            parts=encode_json(parts_to_json(added.parts)),
+            model=added.model,
+            usage=None if added.usage is None else encode_json(added.usage.to_json()),
+            stop_reason=added.stop_reason,
+            created_at=added.created_at,
+        )
+    )
+    connection.execute(session_node.insert().values(session_id=session_id, node_id=added.id))
+
+
+def _move_leaf(connection: Connection, session_id: str, leaf_id: str, revision: int, model: str, now: str) -> None:
+    connection.execute(
+        session.update()
+        .where(session.c.id == session_id)
+        .values(leaf_id=leaf_id, branch_revision=revision, model=model, updated_at=now)
+    )
+
+
+def _session(connection: Connection, session_id: str) -> Session:
+    row = connection.execute(select(session).where(session.c.id == session_id)).one_or_none()
+    if row is None:
+        raise UnknownSession(f"There is no chat with the id {session_id!r}: the sessions command lists them.")
+    return _session_from(row)
+
+
+def _session_from(row: Row[Any]) -> Session:
+    return Session(row.id, row.title, row.leaf_id, row.branch_revision, row.model, row.created_at, row.updated_at)
+
+
+def _node_row(connection: Connection, node_id: str) -> Row[Any] | None:
+    return connection.execute(select(node).where(node.c.id == node_id)).one_or_none()
+
+
+def _ancestors(leaf_id: str) -> sqlalchemy.Select[Any]:
+    # UNION, not UNION ALL: rows met twice end the recursion, so that a cycle cannot run for ever.
+    walk = select(node.c.id, node.c.parent_id).where(node.c.id == leaf_id).cte("walk", recursive=True)
+    walk = walk.union(select(node.c.id, node.c.parent_id).join(walk, node.c.id == walk.c.parent_id))
+    return select(node).join(walk, walk.c.id == node.c.id)
+
+
+def _summaries(connection: Connection) -> list[SessionSummary]:
+    ids = select(session.c.id.label("session_id"), session.c.leaf_id.label("id"))
+    walk = ids.where(session.c.leaf_id.is_not(None)).cte("walk", recursive=True)
+    parents = select(walk.c.session_id, node.c.parent_id).join(walk, node.c.id == walk.c.id)
+    walk = walk.union(parents.where(node.c.parent_id.is_not(None)))
+    counted = (
+        select(walk.c.session_id, func.count().label("turns"))
+        .join(node, node.c.id == walk.c.id)
+        .where(node.c.role == "user")
+        .group_by(walk.c.session_id)
+        .subquery()
+    )
+    rows = connection.execute(
+        select(session, func.coalesce(counted.c.turns, 0).label("turns"), node.c.usage)
+        .outerjoin(counted, counted.c.session_id == session.c.id)
+        .outerjoin(node, node.c.id == session.c.leaf_id)
+        .order_by(session.c.updated_at.desc(), session.c.id)
+    )
+    return [SessionSummary(_session_from(row), row.turns, _occupancy(row.usage)) for row in rows]
+
+
+def _occupancy(usage: str | None) -> int:
+    if usage is None:
+        return 0
+    counts = Usage.from_json(json.loads(usage))
+    return counts.input_tokens + counts.output_tokens
+
+
+def _decode(row: Row[Any]) -> Node:
+    try:
+        if row.role not in ROLES:
+            raise UndecodablePart(f"unknown role {row.role!r}")
+        if row.stop_reason is not None and row.stop_reason not in STOP_REASONS:
+            raise UndecodablePart(f"unknown stop reason {row.stop_reason!r}")
+        return Node(
+            row.id,
+            row.parent_id,
+            cast(Role, row.role),
+            parts_from_json(json.loads(row.parts)),
+            row.created_at,
+            row.model,
+            None if row.usage is None else Usage.from_json(json.loads(row.usage)),
+            cast(StopReason | None, row.stop_reason),
+        )
+    except (json.JSONDecodeError, TypeError) as error:
+        raise UndecodablePart(str(error)) from error
