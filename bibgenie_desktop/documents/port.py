@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -12,12 +12,12 @@ ProblemCode: TypeAlias = Literal[
     "missing",  # no file at the path
     "unreadable",  # the system refuses to open it
     "empty",  # 0 bytes
-    "encrypted",  # needs a password
+    "encrypted",  # needs a password, or its text is under rights management
     "damaged",  # opened by neither PyMuPDF nor the EPUB reader, or has no pages
     "no_text",  # pages without a text layer: a scan
-    "too_large",  # above the size limit
+    "too_large",  # above the size limit, or unpacking to more than is safe
     "unsupported",  # neither PDF nor EPUB
-    "timeout",  # the worker did not finish in time and was killed
+    "timeout",  # the worker made no progress in time and was killed
     "crashed",  # the worker died of it
     "quarantined",  # it crashed or stalled a worker twice and is not tried again until it changes
 ]
@@ -44,19 +44,23 @@ class QuoteMatch:
     """Where a quote stands.
 
     `rects` are (x0, y0, x1, y1) in PDF user space as Zotero stores them (unrotated, y upwards, points of the
-    MediaBox's coordinate system), one a line; empty in an EPUB. `text` is the text as it stands there.
+    MediaBox's coordinate system), one a line; empty in an EPUB. `text` is the text as it stands there, in whole
+    words. `cfi` names the block of an EPUB that the quote starts in, "" in a PDF.
     """
 
     page_index: int
     page_label: str
     rects: tuple[tuple[float, float, float, float], ...]
     text: str
+    cfi: str = ""
 
 
 class DocumentReader(Protocol):
     """Reads documents outside this process, one at a time."""
 
-    def read(self, path: str, *, first: int = 0, last: int | None = None) -> AsyncIterator[DocumentInfo | PageText]:
+    def read(
+        self, path: str, *, first: int = 0, last: int | None = None
+    ) -> AsyncGenerator[DocumentInfo | PageText, None]:
         """The document's info, then the text of its pages (sections) from `first` to `last`, both from 0.
 
         Leaving the iteration early stops the worker's work. Raises DocumentProblem; "no_text" comes after the
@@ -67,11 +71,14 @@ class DocumentReader(Protocol):
     async def find_quote(
         self, path: str, quote: str, *, page_index: int | None = None, limit: int = 5
     ) -> tuple[QuoteMatch, ...]:
-        """Where `quote` stands, on one page or in the whole document. Raises DocumentProblem."""
+        """The first `limit` places where `quote` stands, on one page or in the whole document.
+
+        Raises DocumentProblem; a scan is no problem here, its quotes stand nowhere.
+        """
         ...
 
     def pause(self) -> None:
-        """Start no new page until `resume`: an answer streams."""
+        """Read no further until `resume`: an answer streams. A few pages that were already asked for are finished."""
         ...
 
     def resume(self) -> None:

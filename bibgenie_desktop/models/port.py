@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
@@ -98,8 +98,8 @@ class Model(Protocol):
         """Load what the first request needs. Raises ModelError (an unknown model, a missing key)."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """Play one step: deltas, then one StepFinished. Closing the iterator closes the connection.
+    def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
+        """Play one step: deltas, then one StepFinished. Closing the generator closes the connection.
 
         Raises ModelError.
         """

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol, TypeAlias
 
 from ..sessions.library import LibrarySnapshot
+
+Clock: TypeAlias = Callable[[], datetime]
+"""Tells the time now, with its zone."""
 
 
 class ZoteroUnavailable(Exception):
@@ -26,7 +31,11 @@ class LibrarySource(Protocol):
 
     @property
     def identity(self) -> str:
-        """Names the source for good; rows of two identities are never mixed."""
+        """Names the source for good; rows of two identities are never mixed.
+
+        Raises ZoteroUnavailable. May cost as much as a snapshot the first time, so compare fingerprints first: no
+        two sources share one, and where it is unchanged the identity is too.
+        """
         ...
 
     def fingerprint(self) -> str:

@@ -1,0 +1,133 @@
+"""`ask`: one question, its answer streamed to stdout, the same engine as the window's."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import TextIO
+
+from ..engine.markdown import citation_markdown
+from ..protocol.codec import to_json
+from ..protocol.messages import (
+    AnswerCitation,
+    AnswerText,
+    CommandFailed,
+    Event,
+    LibraryProgress,
+    SendMessage,
+    StopTurn,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from .options import Options
+from .wiring import Setting, open_engine
+
+INDEX_PATIENCE = 60.0
+"""Seconds that a question waits for documents to be indexed before it is answered from what there is."""
+
+
+async def ask(options: Options, setting: Setting) -> int:
+    """Answer the question; 0 only if an answer was stored."""
+    printer = _Printer(options.json)
+    async with open_engine(setting, printer.take) as engine:
+        session_id = await engine.find_session(options.session) if options.session else ""
+        engine.start()
+        await _wait_for_library(engine.library_settled(), printer)
+        if printer.library_failure:
+            printer.complain(printer.library_failure)
+            return 1
+        try:
+            await engine.handle(SendMessage(options.question, session_id))
+            await engine.turns_settled()
+        except asyncio.CancelledError:
+            # Ctrl-C: what is there is kept. asyncio raises KeyboardInterrupt for us afterwards.
+            if printer.session_id:
+                await engine.handle(StopTurn(printer.session_id))
+            raise
+        finally:
+            printer.end()
+    return 0 if printer.stored else 1
+
+
+async def _wait_for_library(settled: object, printer: _Printer) -> None:
+    assert asyncio.iscoroutine(settled)
+    waiting = asyncio.ensure_future(settled)
+    done, _ = await asyncio.wait([waiting], timeout=INDEX_PATIENCE)
+    if not done:
+        waiting.cancel()
+        printer.note("Not all documents are indexed yet; the answer uses those that are. The next question goes on.")
+
+
+class _Printer:
+    """Prints events as they come: the answer to stdout, all else to stderr; or each event as one line of JSON."""
+
+    def __init__(self, as_json: bool, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
+        self._as_json = as_json
+        self._out = out
+        self._err = err
+        self._at_line_start = True
+        self._said = ""
+        self.session_id = ""
+        self.stored = False
+        self.library_failure = ""
+
+    def take(self, event: Event) -> None:
+        """Print one event."""
+        match event:
+            case LibraryProgress(state="failed", sentence=sentence):
+                self.library_failure = sentence
+            case TurnStarted(session_id=session_id):
+                self.session_id = session_id
+            case TurnFinished(stop_reason=reason):
+                self.stored = reason != "cancelled"
+            case _:
+                pass
+        if self._as_json:
+            self._out.write(json.dumps(to_json(event), ensure_ascii=False) + "\n")
+            self._out.flush()
+            return
+        match event:
+            case AnswerText(text=text):
+                self._write(text)
+            case AnswerCitation():
+                self._write(citation_markdown(event.label, event.link, event.state, event.reason))
+            case ToolStarted(title=title):
+                self.note(f"{title}…")
+            case LibraryProgress(state="reading" | "indexing", sentence=sentence):
+                self.note(sentence)
+            case TurnFinished(sentence=sentence):
+                self._end_line()
+                self.note(sentence)
+                self.note(f"Go on in this chat with --session {event.session_id[:12]}")
+            case CommandFailed(sentence=sentence) | TurnFailed(sentence=sentence):
+                self._end_line()
+                self.complain(sentence)
+            case _:
+                pass
+
+    def note(self, sentence: str) -> None:
+        """Say something beside the answer: on a terminal only, so that scripts see answers and errors alone."""
+        if sentence and sentence != self._said and not self._as_json and self._err.isatty():
+            self._said = sentence
+            print(sentence, file=self._err, flush=True)
+
+    def complain(self, sentence: str) -> None:
+        """Say what went wrong."""
+        print(sentence, file=self._err, flush=True)
+
+    def end(self) -> None:
+        """End the last line."""
+        self._end_line()
+
+    def _write(self, text: str) -> None:
+        if text:
+            self._out.write(text)
+            self._out.flush()
+            self._at_line_start = text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if not self._at_line_start:
+            self._write("\n")

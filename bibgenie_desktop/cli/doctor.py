@@ -1,0 +1,130 @@
+"""`doctor`: checks what the app stands on, one line a check with the mend."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+
+from ..models.port import ModelError
+from ..store.database import StoreUnavailable
+from ..store.library import LibraryStore
+from ..zotero.port import ZoteroUnavailable
+from .options import Options
+from .wiring import Setting, open_sessions
+
+KEYRING_SECONDS = 5.0
+"""A locked keyring may wait for a dialog that nobody sees."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One finding. `mend` is empty where nothing needs doing."""
+
+    name: str
+    ok: bool
+    found: str
+    mend: str = ""
+
+
+async def doctor(options: Options, setting: Setting) -> int:
+    """Run all checks; 1 if something needs doing."""
+    checks: list[Check] = []
+    steps: tuple[Callable[[Setting], Awaitable[list[Check]]], ...] = (_python, _history, _library, _model, _keyring)
+    for step in steps:
+        found = await step(setting)
+        checks += found
+        if not options.json:
+            for check in found:
+                print(f"{'ok  ' if check.ok else 'MEND'}  {check.name}: {check.found}", flush=True)
+                if check.mend:
+                    print(f"      {check.mend}", flush=True)
+    if options.json:
+        print(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=1))
+    return 0 if all(check.ok for check in checks) else 1
+
+
+async def _python(setting: Setting) -> list[Check]:
+    version = sys.version.split()[0]
+    return [Check("program", True, f"Python {version}, SQLite {sqlite3.sqlite_version}")]
+
+
+async def _history(setting: Setting) -> list[Check]:
+    where = str(setting.profile.folder)
+    try:
+        async with open_sessions(setting) as sessions:
+            wrong = await sessions.integrity()
+            count = len(await sessions.sessions())
+    except StoreUnavailable as error:
+        return [Check("profile", False, where, str(error))]
+    if wrong:
+        mend = "Nothing was changed: export the chats you need, then restore a backup from the profile's backups."
+        return [Check("profile", True, where), Check("history", False, f"damaged: {'; '.join(wrong[:3])}", mend)]
+    return [Check("profile", True, where), Check("history", True, f"{count} chats, sound")]
+
+
+async def _library(setting: Setting) -> list[Check]:
+    try:
+        source = await asyncio.to_thread(setting.source)
+        snapshot = await asyncio.to_thread(source.snapshot)
+    except ZoteroUnavailable as error:
+        return [Check("library", False, "it cannot be read", str(error))]
+    found = f"{len(snapshot.items)} works in {len(snapshot.libraries)} libraries, as of {snapshot.as_of}"
+    checks = [Check("library", True, f"{source.title}: {found}")]
+    gone = [
+        each
+        for each in snapshot.attachments
+        if each.path is None and each.link_mode not in ("linked_url", "embedded_image")
+    ]
+    files = sum(each.path is not None for each in snapshot.attachments)
+    found = f"{files} files on this computer"
+    checks.append(Check("files", True, f"{found}, {len(gone)} are not" if gone else found))
+    try:
+        store = await LibraryStore.open(setting.profile.library)
+    except StoreUnavailable as error:
+        return [*checks, Check("index", False, "it cannot be used", str(error))]
+    try:
+        state = await store.source_state(source.identity)
+        if state is None:
+            return [*checks, Check("index", True, "not built yet; the first question builds it")]
+        counts = await store.counts(state[0])
+    finally:
+        await store.close()
+    problems = ", ".join(f"{count} {code.replace('_', ' ')}" for code, count in sorted(counts.problems.items()))
+    found = f"{counts.pages} pages of {counts.indexed} documents, {counts.waiting} waiting"
+    return [*checks, Check("index", True, f"{found}; without text: {problems}" if problems else found)]
+
+
+async def _model(setting: Setting) -> list[Check]:
+    model = setting.model()
+    try:
+        await model.prepare()
+    except ModelError as error:
+        return [Check("model", False, model.name, str(error))]
+    finally:
+        await model.close()
+    capacity = model.capacity
+    window = f"window of {capacity.context_window:,} tokens" if capacity.window_known else "window unknown"
+    return [Check("model", True, f"{model.name}, {window}")]
+
+
+async def _keyring(setting: Setting) -> list[Check]:
+    """Keys come from the environment in this version; a keyring is told of, not needed."""
+    try:
+        async with asyncio.timeout(KEYRING_SECONDS):
+            name = await asyncio.to_thread(_keyring_name)
+    except TimeoutError:
+        name = ""
+    found = name or "none found; API keys are taken from the environment"
+    return [Check("keyring", True, found)]
+
+
+def _keyring_name() -> str:
+    import keyring
+    from keyring.backends import fail, null
+
+    backend = keyring.get_keyring()
+    return "" if isinstance(backend, fail.Keyring | null.Keyring) else str(backend.name)

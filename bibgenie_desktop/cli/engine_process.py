@@ -1,0 +1,62 @@
+"""The engine as a process of its own, started by a window and ended by the end of its input."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+
+from ..profile.logs import start_logging
+from ..profile.settings import SettingsUnreadable
+from ..protocol.codec import command_from_json, to_json
+from ..protocol.messages import Command, CommandFailed, Event, Shutdown
+from ..store.database import StoreUnavailable
+from ..transport.served import ServedPipe
+from .options import parse_options
+from .wiring import Setting, open_engine
+
+_log = logging.getLogger(__name__)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve one window; the arguments are the command line's options."""
+    return asyncio.run(_serve(argv))
+
+
+async def _serve(argv: Sequence[str]) -> int:
+    options = parse_options(argv)
+    pipe = ServedPipe.on_standard_streams()
+
+    def emit(event: Event) -> None:
+        pipe.send(to_json(event))
+
+    try:
+        setting = Setting.of(options)
+        start_logging(setting.profile.logs, options.log_level)
+        async with open_engine(setting, emit) as engine:
+            engine.start()
+            running: set[asyncio.Task[None]] = set()
+            while (command := await _next(pipe)) is not None:
+                # Each command by itself: one that waits, for the library say, holds up no other.
+                task = asyncio.create_task(engine.handle(command), name=type(command).__name__)
+                running.add(task)
+                task.add_done_callback(running.discard)
+                if isinstance(command, Shutdown):
+                    break
+            if running:
+                await asyncio.wait(running)
+    except (SettingsUnreadable, StoreUnavailable) as error:
+        emit(CommandFailed("profile", str(error)))
+        return 1
+    finally:
+        pipe.close()
+    return 0
+
+
+async def _next(pipe: ServedPipe) -> Command | None:
+    while True:
+        try:
+            message = await pipe.receive()
+            return None if message is None else command_from_json(message)
+        except ValueError as error:
+            _log.error("a command could not be read: %s", error)

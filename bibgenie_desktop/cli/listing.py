@@ -1,0 +1,90 @@
+"""`sessions`, `project` and `export`: what is stored, printed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..compaction.messages import message_to_chat, tool_to_chat
+from ..compaction.projection import BrokenProjection, Projection, project
+from ..engine.agent.prompts import system_prompt
+from ..engine.agent.tools import reading_tool_specs
+from ..engine.export import export_json, export_markdown
+from ..engine.views import session_row
+from ..profile.paths import resources
+from ..store.sessions import SessionStore
+from .options import Options
+
+
+class CommandRefused(Exception):
+    """A command cannot be done. `str()` is one plain sentence."""
+
+
+async def list_sessions(options: Options, sessions: SessionStore) -> int:
+    """Print the chats, the last used first."""
+    rows = [session_row(summary) for summary in await sessions.sessions()]
+    if options.json:
+        print(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1))
+        return 0
+    for row in rows:
+        turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
+        print(
+            f"{row.id[:12]}  {row.updated_at[:16].replace('T', ' ')}  {turns:>9}  {row.tokens:>7} tokens  {row.title}"
+        )
+    if not rows:
+        print("There are no chats yet.", file=sys.stderr)
+    return 0
+
+
+async def print_projection(options: Options, sessions: SessionStore) -> int:
+    """Print exactly what the model would be sent next."""
+    session = await sessions.find(options.session)
+    path = await sessions.branch(session.id)
+    if path.damage is not None:
+        raise CommandRefused(f"This chat is damaged and cannot be sent to a model: {path.damage}.")
+    try:
+        projection = project(system_prompt(resources()), reading_tool_specs(), path.nodes)
+    except BrokenProjection as error:
+        raise CommandRefused(f"This chat cannot be sent to a model: {error}.") from error
+    if options.json:
+        tools = [tool_to_chat(tool) for tool in projection.tools]
+        request = {"messages": _as_sent(projection), "tools": tools, "tokens": projection.tokens}
+        print(json.dumps(request, ensure_ascii=False, indent=1))
+        return 0
+    print(f"About {projection.tokens:,} tokens (estimated).\n")
+    for message in _as_sent(projection):
+        calls = "".join(
+            f"\n→ {call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls", ())
+        )
+        print(f"── {message['role']}\n{message['content'] or ''}{calls}\n")
+    print(f"── tools\n{', '.join(tool.name for tool in projection.tools)}")
+    return 0
+
+
+async def export(options: Options, sessions: SessionStore) -> int:
+    """Write a chat to stdout or a file."""
+    session = await sessions.find(options.session)
+    path = await sessions.branch(session.id)
+    write = export_json if options.format == "json" else export_markdown
+    text = write(session, path.nodes)
+    if options.output is None:
+        sys.stdout.write(text)
+    else:
+        try:
+            await asyncio.to_thread(Path(options.output).write_text, text, encoding="utf-8")
+        except OSError as error:
+            raise CommandRefused(f"{options.output} cannot be written: {error.strerror}.") from error
+    if path.damage is not None:
+        print(f"This chat is damaged; what can be read was exported: {path.damage}.", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _as_sent(projection: Projection) -> list[dict[str, Any]]:
+    """The messages as a model is sent them, the system prompt first."""
+    system = {"role": "system", "content": projection.system}
+    return [system, *(message_to_chat(message) for message in projection.messages)]

@@ -1,0 +1,136 @@
+"""Building an engine from options, settings and environment: every part once, wired here and nowhere else."""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from ..documents.pool import DocumentWorkers
+from ..engine.agent.prompts import system_prompt
+from ..engine.engine import Engine
+from ..engine.library.index import LibraryIndex
+from ..models.catalogue import open_model
+from ..models.offline import NAME as OFFLINE
+from ..models.offline import OfflineAssistant
+from ..models.port import Model
+from ..profile.paths import Profile, find_profile, resources
+from ..profile.settings import Settings, load_settings, store_setting
+from ..protocol.messages import Event
+from ..store.library import LibraryStore
+from ..store.sessions import SessionStore
+from ..transport.child import ChildProcess
+from ..zotero.port import LibrarySource
+from ..zotero.sources import open_source
+from .options import Options
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+def new_id() -> str:
+    """A random id of 32 hexadecimal digits."""
+    return uuid.uuid4().hex
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Where and with what this process works."""
+
+    profile: Profile
+    settings: Settings
+    options: Options
+
+    @classmethod
+    def of(cls, options: Options) -> Setting:
+        """From the options. Raises SettingsUnreadable."""
+        profile = find_profile(options.profile, os.environ)
+        return cls(profile, load_settings(profile.settings), options)
+
+    def model(self) -> Model:
+        """The chosen model: the option, else the setting, else the offline assistant."""
+        chosen = self.options.model or self.settings.model or OFFLINE
+        return open_model(
+            chosen,
+            offline=OfflineAssistant,
+            environ=os.environ,
+            api_base=self.options.api_base or self.settings.api_base or None,
+            context_window=self.options.context_window,
+            max_output=self.options.max_output,
+        )
+
+    def source(self) -> LibrarySource:
+        """The chosen library. Remembers that a real one was used. Raises ZoteroUnavailable."""
+        source = open_source(
+            self.options.zotero or self.settings.zotero,
+            demo_directory=resources() / "demo",
+            home=Path.home(),
+            environ=os.environ,
+            platform=sys.platform,
+            clock=now,
+            real_library_used=self.settings.real_library_used,
+        )
+        if source.kind != "demo" and not self.settings.real_library_used:
+            store_setting(self.profile.settings, "real_library_used", True)
+        return source
+
+
+def document_workers() -> DocumentWorkers:
+    """A reader whose worker process is started at its first document."""
+    return DocumentWorkers(lambda: ChildProcess.start(child_argv("documents")))
+
+
+def child_argv(role: str) -> list[str]:
+    """How a process of ours is started in another role; the same in a checkout and in a frozen app."""
+    if getattr(sys, "frozen", False):
+        return [sys.executable, f"--bibgenie-role={role}"]
+    return [sys.executable, "-P", "-m", "bibgenie_desktop", f"--bibgenie-role={role}"]
+
+
+@asynccontextmanager
+async def open_sessions(setting: Setting) -> AsyncIterator[SessionStore]:
+    """The history alone. Raises StoreUnavailable."""
+    sessions = await SessionStore.open(setting.profile.sessions, clock=now, new_id=new_id)
+    try:
+        yield sessions
+    finally:
+        await sessions.close()
+
+
+@asynccontextmanager
+async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncIterator[Engine]:
+    """A whole engine; when it is left, answers that stream are kept and everything is closed.
+
+    Raises StoreUnavailable.
+    """
+    async with open_sessions(setting) as sessions:
+        library = await LibraryStore.open(setting.profile.library)
+        try:
+            index = LibraryIndex(
+                open_source=setting.source,
+                store=library,
+                indexing=document_workers(),
+                reading=document_workers(),
+                report=emit,
+            )
+            engine = Engine(
+                sessions=sessions,
+                index=index,
+                model=setting.model(),
+                system=system_prompt(resources()),
+                profile=str(setting.profile.folder),
+                emit=emit,
+            )
+            try:
+                yield engine
+            finally:
+                await engine.close()
+        finally:
+            await library.close()

@@ -1,0 +1,1 @@
+"""The engine: sessions, turns, the library, commands in and events out. No Qt."""

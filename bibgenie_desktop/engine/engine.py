@@ -1,0 +1,325 @@
+"""The engine: takes commands, emits events, and owns the sessions, turns and the library while it runs.
+
+Every change of a branch is one operation of the store; its change-set is emitted after the commit. An answer belongs
+to its session, whatever a window shows meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import replace
+
+from .. import __version__
+from ..compaction.projection import BrokenProjection, project
+from ..models.port import Model, ModelError
+from ..protocol.messages import (
+    VERSION,
+    Branch,
+    BranchChanged,
+    Command,
+    CommandDone,
+    CommandFailed,
+    Event,
+    FetchBodies,
+    Hello,
+    ListSessions,
+    NodeBody,
+    OpenSession,
+    SaveDraft,
+    SendMessage,
+    SessionList,
+    Shutdown,
+    StopTurn,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Welcome,
+)
+from ..sessions.branch import NotAllowed
+from ..sessions.nodes import ChangeSet, Node
+from ..sessions.parts import TextPart, UndecodablePart
+from ..sessions.text import well_formed
+from ..store.database import StoreUnavailable
+from ..store.sessions import SessionStore, UnknownSession
+from .agent.citations import CitationCheck, delivered_on
+from .agent.tools import reading_tool_specs, reading_tools
+from .agent.turn import Answer, Turn
+from .library.index import LibraryIndex
+from .views import body_pieces, branch_row, pieces, session_row
+
+_log = logging.getLogger(__name__)
+
+TITLE_CHARACTERS = 60
+
+_STOPPED = {
+    "length": "The answer reached the model's output limit and is cut off.",
+    "content_filter": "The provider's filter ended the answer.",
+    "step_limit": "The answer was ended after too many tool calls; ask again to go on.",
+    "context_full": "The context was full: the model answered without further tools.",
+    "cancelled": "You stopped the answer; what was there is kept.",
+}
+
+
+class Refused(Exception):
+    """A command that cannot be carried out. `code` is for programs, `str()` one plain sentence for the user."""
+
+    def __init__(self, code: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+class Engine:
+    """One engine over one profile, one library and one model.
+
+    `emit` is called for every event, in order, on the loop's thread.
+    """
+
+    def __init__(
+        self,
+        *,
+        sessions: SessionStore,
+        index: LibraryIndex,
+        model: Model,
+        system: str,
+        profile: str,
+        emit: Callable[[Event], None],
+    ) -> None:
+        self._sessions = sessions
+        self._index = index
+        self._model = model
+        self._system = system
+        self._profile = profile
+        self._emit = emit
+        self._turns: dict[str, asyncio.Task[None]] = {}
+        self._sending: set[str] = set()
+        self._closed = False
+        self._refreshing: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin to read and index the library in the background."""
+        if self._refreshing is None or self._refreshing.done():
+            self._refreshing = asyncio.create_task(self._index.refresh(), name="library refresh")
+
+    async def library_settled(self) -> None:
+        """Wait until the library is read and indexed, or cannot be."""
+        if self._refreshing is not None:
+            await asyncio.shield(self._refreshing)
+
+    async def turns_settled(self) -> None:
+        """Wait until no answer streams."""
+        while self._turns:
+            await asyncio.wait(list(self._turns.values()))
+
+    async def close(self) -> None:
+        """Stop what runs and keep what streams: after this nothing of the engine is left."""
+        if self._closed:
+            return
+        self._closed = True
+        for task in self._turns.values():
+            _stop(task)
+        await self.turns_settled()
+        if self._refreshing is not None:
+            self._refreshing.cancel()
+            await asyncio.wait([self._refreshing])
+        await self._index.close()
+        await self._model.close()
+
+    async def handle(self, command: Command) -> None:
+        """Carry a command out; answers and refusals are emitted, nothing is raised for them."""
+        try:
+            await self._handle(command)
+        except Refused as error:
+            self._emit(CommandFailed(error.code, str(error), command.request))
+        except (UnknownSession, NotAllowed) as error:
+            self._emit(CommandFailed("refused", str(error), command.request))
+        except ModelError as error:
+            self._emit(CommandFailed(error.code, str(error), command.request))
+        except StoreUnavailable as error:
+            self._emit(CommandFailed(error.code, str(error), command.request))
+        except UndecodablePart as error:
+            _log.error("a stored message cannot be read: %s", error)
+            sentence = "A stored message cannot be read; it was left as it is: run the doctor command."
+            self._emit(CommandFailed("damaged", sentence, command.request))
+
+    async def _handle(self, command: Command) -> None:
+        match command:
+            case Hello(version=version):
+                if version != VERSION:
+                    raise Refused("version", "Window and engine are of different versions: restart BibGenie.")
+                welcome = Welcome(VERSION, __version__, self._profile, self._index.title, self._model.name)
+                self._emit(replace(welcome, request=command.request))
+                self._emit(self._index.progress)
+            case ListSessions():
+                rows = [session_row(summary) for summary in await self._sessions.sessions()]
+                for piece, more in pieces(rows, 100):
+                    self._emit(SessionList(tuple(piece), more, command.request))
+            case OpenSession(session_id=session_id):
+                await self._open(session_id, command.request)
+            case FetchBodies(node_ids=node_ids):
+                for node in await self._sessions.nodes(node_ids):
+                    for segments, more in body_pieces(node):
+                        self._emit(NodeBody(node.id, segments, more, command.request))
+            case SendMessage():
+                await self._send(command)
+            case StopTurn(session_id=session_id):
+                task = self._turns.get(session_id)
+                if task is not None:
+                    _stop(task)
+                    await asyncio.wait([task])
+                self._emit(CommandDone(command.request))
+            case SaveDraft(session_id=session_id, text=text):
+                await self._sessions.save_draft(session_id, well_formed(text))
+                self._emit(CommandDone(command.request))
+            case Shutdown():
+                await self.close()
+                self._emit(CommandDone(command.request))
+
+    async def find_session(self, beginning: str) -> str:
+        """The id of the only session whose id begins so. Raises UnknownSession."""
+        return (await self._sessions.find(beginning)).id
+
+    async def _open(self, session_id: str, request: int) -> None:
+        session = await self._sessions.session(session_id)
+        path = await self._sessions.branch(session.id)
+        draft = await self._sessions.draft(session.id)
+        rows = [branch_row(node) for node in path.nodes]
+        for piece, more in pieces(rows, 100):
+            event = Branch(session.id, session.title, session.branch_revision, tuple(piece), "", more, request)
+            self._emit(event if more else replace(event, draft=draft))
+        if path.damage is not None:
+            raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
+
+    async def _send(self, command: SendMessage) -> None:
+        text = well_formed(command.text).strip()
+        if not text:
+            raise Refused("empty", "The question is empty: write one.")
+        session_id = command.session_id
+        if session_id in self._turns or session_id in self._sending:
+            raise Refused("answering", "An answer still streams in this chat: wait for it or stop it.")
+        self._sending.add(session_id)
+        try:
+            await self._begin_turn(session_id, text, command.request)
+        finally:
+            self._sending.discard(session_id)
+
+    async def _begin_turn(self, session_id: str, text: str, request: int) -> None:
+        await self._model.prepare()
+        await self._index.metadata_ready()
+        nodes = await self._sound_path(session_id) if session_id else ()
+        await self._check_room(nodes, text, session_id)
+        title = _title(text)
+        changes = await self._sessions.append_user(session_id, [TextPart(text)], title=title, model=self._model.name)
+        self._changed(changes)
+        question = changes.added[0]
+        session = await self._sessions.session(changes.session_id)
+        self._emit(TurnStarted(session.id, question, session.title, self._model.name, request))
+        path = await self._sound_path(session.id)
+        task = asyncio.create_task(self._answer(session.id, question, path), name=f"turn {session.id}")
+        self._turns[session.id] = task
+        self._index.pause()
+        task.add_done_callback(lambda _: self._turn_ended(session.id))
+
+    async def _answer(self, session_id: str, question: str, path: tuple[Node, ...]) -> None:
+        library = self._index.library
+        turn = Turn(
+            session_id=session_id,
+            path=path,
+            system=self._system,
+            tools=reading_tools(library) if library else (),
+            model=self._model,
+            citations=CitationCheck(library, delivered_on(path)),
+            emit=self._emit,
+        )
+        try:
+            answer = await turn.run()
+        except asyncio.CancelledError:
+            answer = turn.answer  # the user's stop: what is there is kept, and the task ends well
+        except StoreUnavailable as error:
+            self._emit(TurnFailed(session_id, error.code, str(error)))
+            return
+        try:
+            await self._keep(session_id, question, answer)
+        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
+            self._emit(TurnFailed(session_id, "unsaved", str(error)))
+
+    def _turn_ended(self, session_id: str) -> None:
+        self._turns.pop(session_id, None)
+        if not self._turns:
+            self._index.resume()
+
+    async def _keep(self, session_id: str, question: str, answer: Answer) -> None:
+        node_id = ""
+        failure = answer.failure
+        if failure is None and answer.is_empty and answer.stop_reason != "cancelled":
+            failure = ModelError("empty", "The model answered nothing; your question is kept: ask again.")
+        if not answer.is_empty:
+            changes = await self._sessions.append_assistant(
+                session_id,
+                question,
+                answer.parts,
+                model=self._model.name,
+                usage=answer.usage,
+                stop_reason=answer.stop_reason,
+            )
+            node_id = changes.added[0]
+            self._changed(changes)
+        if failure is not None:
+            self._emit(TurnFailed(session_id, failure.code, str(failure), node_id))
+            return
+        usage = answer.usage
+        self._emit(
+            TurnFinished(
+                session_id,
+                node_id,
+                answer.stop_reason,
+                usage.input_tokens if usage else 0,
+                usage.output_tokens if usage else 0,
+                bool(usage and usage.real),
+                _STOPPED.get(answer.stop_reason, ""),
+            )
+        )
+
+    async def _sound_path(self, session_id: str) -> tuple[Node, ...]:
+        path = await self._sessions.branch(session_id)
+        if path.damage is not None:
+            raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
+        return path.nodes
+
+    async def _check_room(self, path: tuple[Node, ...], text: str, session_id: str) -> None:
+        """No request is sent that cannot fit: the question goes to the draft instead (C-13)."""
+        limit = self._model.capacity.safe_input_limit
+        try:
+            tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
+        except BrokenProjection as error:
+            raise Refused("damaged", f"This chat cannot be sent to a model: {error}.") from error
+        if tokens > limit:
+            await self._sessions.save_draft(session_id, text)
+            raise Refused(
+                "too_large",
+                f"The request would be about {tokens - limit:,} tokens larger than the model takes; nothing was sent "
+                "and your question is kept as the draft: shorten it, or choose a model with a larger window.",
+            )
+
+    def _changed(self, changes: ChangeSet) -> None:
+        self._emit(
+            BranchChanged(
+                changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added
+            )
+        )
+
+
+def _stop(task: asyncio.Task[None]) -> None:
+    """Cancel a turn once: a second time would cut off the storing of what is there."""
+    if not task.cancelling():
+        task.cancel()
+
+
+def _title(question: str) -> str:
+    """A new chat's title: the question's first line, cut at a word."""
+    line = question.splitlines()[0].strip()
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    end = line.rfind(" ", TITLE_CHARACTERS // 2, TITLE_CHARACTERS)
+    return line[: end if end > 0 else TITLE_CHARACTERS - 1].rstrip(" ,;:") + "…"

@@ -1,0 +1,149 @@
+"""Reading the source and indexing its documents, in the background and with progress (Z-6, U-6).
+
+Two steps: the metadata is made equal to the source's (quick, and skipped when the source did not change); then the
+text of each new or changed file is read by the workers and indexed. Every document is committed by itself, so that
+a stop loses nothing that was done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from ...documents.port import DocumentInfo, DocumentProblem, DocumentReader
+from ...protocol.messages import LibraryProgress, LibraryState
+from ...sessions.library import PageText
+from ...store.database import StoreUnavailable
+from ...store.library import LibraryStore
+from ...store.library_rows import AttachmentRow
+from ...zotero.port import LibrarySource, ZoteroUnavailable
+from .library import Library
+
+_log = logging.getLogger(__name__)
+
+
+class LibraryIndex:
+    """Keeps the index of one source up to date.
+
+    `refresh` may be called again at any time; it ends early where nothing changed. Progress is told to `report`.
+    Documents are indexed through one reader and read for a question through another, so that a question never waits
+    for the document that is being indexed.
+    """
+
+    def __init__(
+        self,
+        *,
+        open_source: Callable[[], LibrarySource],
+        store: LibraryStore,
+        indexing: DocumentReader,
+        reading: DocumentReader,
+        report: Callable[[LibraryProgress], None],
+    ) -> None:
+        self._open_source = open_source
+        self._store = store
+        self._indexing = indexing
+        self._reading = reading
+        self._report = report
+        # A source blocks and is used from one thread at a time.
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="library-source")
+        self._metadata_ready = asyncio.Event()
+        self.title = "the library"
+        self.library: Library | None = None
+        self.progress = LibraryProgress("none", 0, 0, "The library has not been read yet.")
+
+    async def refresh(self) -> None:
+        """Read what changed and index it. Failures are told as progress, not raised."""
+        try:
+            await self._refresh()
+        except (ZoteroUnavailable, StoreUnavailable) as error:
+            self._tell("failed", 0, 0, str(error))
+        finally:
+            self._metadata_ready.set()
+
+    async def metadata_ready(self) -> None:
+        """Wait until the first reading of the source has ended, well or not."""
+        await self._metadata_ready.wait()
+
+    def pause(self) -> None:
+        """Index no further page until `resume`: an answer streams."""
+        self._indexing.pause()
+
+    def resume(self) -> None:
+        """Go on after `pause`."""
+        self._indexing.resume()
+
+    async def close(self) -> None:
+        """End the document workers and release the source's thread."""
+        await self._indexing.close()
+        await self._reading.close()
+        await asyncio.get_running_loop().run_in_executor(None, self._thread.shutdown)
+
+    async def _refresh(self) -> None:
+        loop = asyncio.get_running_loop()
+        source = await loop.run_in_executor(self._thread, self._open_source)
+        self.title = source.title
+        fingerprint = await loop.run_in_executor(self._thread, source.fingerprint)
+        known = await self._store.source_state(source.identity)
+        if known is not None and known[1] == fingerprint:
+            source_id = known[0]
+        else:
+            self._tell("reading", 0, 0, f"Reading {source.title}…")
+            snapshot = await loop.run_in_executor(self._thread, source.snapshot)
+            source_id = await self._store.apply(snapshot, fingerprint)
+        self.library = Library(self._store, source_id, self._reading)
+        self._metadata_ready.set()
+        await self._index_documents(source_id)
+
+    async def _index_documents(self, source_id: int) -> None:
+        rows = await self._store.attachments(source_id)
+        stamps = await asyncio.get_running_loop().run_in_executor(self._thread, _stamps, rows)
+        changed = [
+            row for row in rows if row.record.path and (row.state == "waiting" or row.file_stamp != stamps[row.id])
+        ]
+        for done, row in enumerate(changed):
+            self._tell("indexing", done, len(changed), f"Indexing document {done + 1} of {len(changed)}…")
+            await self._index(row, stamps[row.id])
+        counts = await self._store.counts(source_id)
+        unread = sum(counts.problems.values())
+        sentence = f"{counts.items} works and {counts.pages} pages are indexed"
+        sentence += f"; {unread} files have no text to read." if unread else "."
+        self._tell("ready", len(changed), len(changed), sentence)
+
+    async def _index(self, row: AttachmentRow, stamp: str) -> None:
+        path = row.record.path
+        assert path is not None
+        info = DocumentInfo("pdf", 0)
+        pages: list[PageText] = []
+        try:
+            async for read in self._indexing.read(path):
+                if isinstance(read, DocumentInfo):
+                    info = read
+                else:
+                    pages.append(read)
+        except DocumentProblem as problem:
+            _log.info("attachment %s: %s", row.record.ref.path, problem.code)
+            await self._store.put_problem(
+                row.id, problem.code, str(problem), page_count=info.page_count, file_stamp=stamp
+            )
+            return
+        await self._store.put_pages(row.id, pages, kind=info.kind, page_count=info.page_count, file_stamp=stamp)
+
+    def _tell(self, state: LibraryState, done: int, total: int, sentence: str) -> None:
+        self.progress = LibraryProgress(state, done, total, sentence)
+        self._report(self.progress)
+
+
+def _stamps(rows: list[AttachmentRow]) -> dict[int, str]:
+    """Size and modification time of each attachment's file; "gone" where there is none."""
+    return {row.id: _stamp(row.record.path) for row in rows if row.record.path}
+
+
+def _stamp(path: str) -> str:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return "gone"
+    return f"{status.st_size}:{status.st_mtime_ns}"

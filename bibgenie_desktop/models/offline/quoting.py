@@ -1,0 +1,91 @@
+"""Choosing what to quote: whole sentences of the passages a search delivered, the best covered first. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...sessions.language import Term, fold, matched, sentences, words
+
+LONGEST_QUOTE = 600
+"""Characters; a longer sentence is passed over, since it is a table, a formula or a run-on of bad text."""
+
+QUOTES = 5
+QUOTES_OF_ONE_PAGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A passage as the search tool delivers it; `page_label` and `page_index` are empty where there are no pages."""
+
+    cite: str
+    work: str
+    item: str
+    text: str
+    page_label: str = ""
+    page_index: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """One or more sentences that follow each other in a passage, and the terms that occur in them."""
+
+    passage: Passage
+    text: str
+    terms: tuple[Term, ...]
+    score: float
+
+
+def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Quote]:
+    """The best quotes, at most QUOTES and QUOTES_OF_ONE_PAGE of one page; no text twice, nor a part of one.
+
+    A sentence counts by the words it holds, each weighted by how few of the passages hold it; sentences that hold
+    fewer than half as much as the best are left out. A quoted sentence takes its neighbour along if that one was
+    chosen too.
+    """
+    weights = _weights(passages, terms)
+    candidates: list[tuple[float, int, int, Quote]] = []
+    for rank, passage in enumerate(passages):
+        for position, sentence in enumerate(sentences(passage.text)):
+            found = matched(terms, sentence)
+            if found and len(sentence) <= LONGEST_QUOTE and len(words(sentence)) >= 4:
+                score = sum(weights[term.stem] for term in found) / (1 + len(sentence) / 1_200)
+                candidates.append((score, rank, position, Quote(passage, sentence, tuple(found), score)))
+    if not candidates:
+        return []
+    candidates.sort(key=lambda candidate: (-candidate[0], candidate[1], candidate[2]))
+    best = candidates[0][0]
+    chosen: dict[tuple[int, int], Quote] = {}
+    seen: list[str] = []
+    of_page: dict[str, int] = {}
+    for score, rank, position, quote in candidates:
+        if len(chosen) == QUOTES or score < best / 2:
+            break
+        same = " ".join(fold(word) for word in words(quote.text))
+        if any(same in other or other in same for other in seen) or of_page.get(quote.passage.cite, 0) == QUOTES_OF_ONE_PAGE:
+            continue
+        seen.append(same)
+        of_page[quote.passage.cite] = of_page.get(quote.passage.cite, 0) + 1
+        chosen[rank, position] = quote
+    return _joined(chosen)
+
+
+def _weights(passages: Sequence[Passage], terms: Sequence[Term]) -> dict[str, float]:
+    holding = {term.stem: 0 for term in terms}
+    for passage in passages:
+        for term in matched(terms, passage.text):
+            holding[term.stem] += 1
+    return {stem: 1 + math.log((1 + len(passages)) / (1 + count)) for stem, count in holding.items()}
+
+
+def _joined(chosen: dict[tuple[int, int], Quote]) -> list[Quote]:
+    """Chosen sentences that follow each other in one passage become one quote; the best quote comes first."""
+    quotes: list[Quote] = []
+    for (rank, position), quote in sorted(chosen.items()):
+        if (rank, position - 1) in chosen and len(quotes[-1].text) + len(quote.text) <= LONGEST_QUOTE:
+            before = quotes.pop()
+            terms = before.terms + tuple(term for term in quote.terms if term not in before.terms)
+            quote = Quote(quote.passage, f"{before.text} {quote.text}", terms, max(before.score, quote.score))
+        quotes.append(quote)
+    return sorted(quotes, key=lambda quote: -quote.score)
