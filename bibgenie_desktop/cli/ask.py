@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TextIO
 
+from ..engine.engine import Engine
 from ..engine.markdown import citation_markdown
 from ..protocol.codec import to_json
 from ..protocol.messages import (
@@ -35,7 +36,7 @@ async def ask(options: Options, setting: Setting) -> int:
     async with open_engine(setting, printer.take) as engine:
         session_id = await engine.find_session(options.session) if options.session else ""
         engine.start()
-        await _wait_for_library(engine.library_settled(), printer)
+        await _wait_for_library(engine, printer)
         if printer.library_failure:
             printer.complain(printer.library_failure)
             return 1
@@ -52,9 +53,8 @@ async def ask(options: Options, setting: Setting) -> int:
     return 0 if printer.stored else 1
 
 
-async def _wait_for_library(settled: object, printer: _Printer) -> None:
-    assert asyncio.iscoroutine(settled)
-    waiting = asyncio.ensure_future(settled)
+async def _wait_for_library(engine: Engine, printer: _Printer) -> None:
+    waiting = asyncio.create_task(engine.library_settled())
     done, _ = await asyncio.wait([waiting], timeout=INDEX_PATIENCE)
     if not done:
         waiting.cancel()
@@ -69,7 +69,7 @@ class _Printer:
         self._out = out
         self._err = err
         self._at_line_start = True
-        self._said = ""
+        self._shown = ""
         self.session_id = ""
         self.stored = False
         self.library_failure = ""
@@ -97,7 +97,9 @@ class _Printer:
             case ToolStarted(title=title):
                 self.note(f"{title}…")
             case LibraryProgress(state="reading" | "indexing", sentence=sentence):
-                self.note(sentence)
+                self._progress(sentence)
+            case LibraryProgress(state="ready"):
+                self._progress("")
             case TurnFinished(sentence=sentence):
                 self._end_line()
                 self.note(sentence)
@@ -110,8 +112,8 @@ class _Printer:
 
     def note(self, sentence: str) -> None:
         """Say something beside the answer: on a terminal only, so that scripts see answers and errors alone."""
-        if sentence and sentence != self._said and not self._as_json and self._err.isatty():
-            self._said = sentence
+        if sentence and not self._as_json and self._err.isatty():
+            self._progress("")
             print(sentence, file=self._err, flush=True)
 
     def complain(self, sentence: str) -> None:
@@ -121,6 +123,12 @@ class _Printer:
     def end(self) -> None:
         """End the last line."""
         self._end_line()
+
+    def _progress(self, sentence: str) -> None:
+        """One line on a terminal that each call replaces; "" removes it."""
+        if self._err.isatty() and sentence != self._shown:
+            self._shown = sentence
+            print(f"\r\x1b[K{sentence}", end="", file=self._err, flush=True)
 
     def _write(self, text: str) -> None:
         if text:

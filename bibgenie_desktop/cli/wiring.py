@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import uuid
@@ -20,7 +21,7 @@ from ..models.offline import NAME as OFFLINE
 from ..models.offline import OfflineAssistant
 from ..models.port import Model
 from ..profile.paths import Profile, find_profile, resources
-from ..profile.settings import Settings, load_settings, store_setting
+from ..profile.settings import Settings, SettingsUnreadable, load_settings, store_setting
 from ..protocol.messages import Event
 from ..store.library import LibraryStore
 from ..store.sessions import SessionStore
@@ -28,6 +29,8 @@ from ..transport.child import ChildProcess
 from ..zotero.port import LibrarySource
 from ..zotero.sources import open_source
 from .options import Options
+
+_log = logging.getLogger(__name__)
 
 
 def now() -> datetime:
@@ -67,8 +70,8 @@ class Setting:
         )
 
     def source(self) -> LibrarySource:
-        """The chosen library. Remembers that a real one was used. Raises ZoteroUnavailable."""
-        source = open_source(
+        """The chosen library. Raises ZoteroUnavailable."""
+        return open_source(
             self.options.zotero or self.settings.zotero,
             demo_directory=resources() / "demo",
             home=Path.home(),
@@ -77,9 +80,15 @@ class Setting:
             clock=now,
             real_library_used=self.settings.real_library_used,
         )
-        if source.kind != "demo" and not self.settings.real_library_used:
+
+    def remember(self, source: LibrarySource) -> None:
+        """Note that a real library was read: from then on `auto` never falls back to the demo library (Z-1)."""
+        if source.kind == "demo" or self.settings.real_library_used:
+            return
+        try:
             store_setting(self.profile.settings, "real_library_used", True)
-        return source
+        except SettingsUnreadable as error:
+            _log.error("%s", error)  # the library is read all the same
 
 
 def document_workers() -> DocumentWorkers:
@@ -119,6 +128,7 @@ async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncI
                 indexing=document_workers(),
                 reading=document_workers(),
                 report=emit,
+                remember=setting.remember,
             )
             engine = Engine(
                 sessions=sessions,

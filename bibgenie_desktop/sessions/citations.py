@@ -93,12 +93,16 @@ class Citation:
 
     @property
     def label(self) -> str:
-        """The text of the link: short reference and printed page, such as `Okafor 2014, p. xii`."""
+        """The text of the link: short reference and page, such as `Okafor 2014, p. xii`.
+
+        `p.` is followed by a printed number only. Where the file names none, `PDF p.` and the physical page counted
+        from 1 say so (Z-4).
+        """
         match self.locator:
-            case PageLocator() as page:
-                return f"{self.short_ref}, p. {page.printed}"
-            case AnnotationLocator() as annotation if annotation.printed:
-                return f"{self.short_ref}, p. {annotation.printed}"
+            case PageLocator(page_label=label) | AnnotationLocator(page_label=label) if label:
+                return f"{self.short_ref}, p. {label}"
+            case PageLocator(page_index=index) | AnnotationLocator(page_index=int(index)):
+                return f"{self.short_ref}, PDF p. {index + 1}"
             case SectionLocator(section_title=title) if title:
                 return f"{self.short_ref}, “{title}”"
             case _:

@@ -102,16 +102,15 @@ def _stem(folded: str) -> str:
 def sentences(text: str) -> list[str]:
     """`text` cut into sentences, white space folded.
 
-    An abbreviation (`p. 1`, `et al.`, `vgl. z. B.`), an initial, a number before a lower-case letter and a decimal
-    point end no sentence; neither does a paragraph that goes on with a small letter, as over a column's end.
+    An abbreviation (`p. 1`, `et al.`, `vgl. z. B.`), an initial and a decimal point end no sentence; nothing does
+    that is followed by a small letter, be it a quoted question or a paragraph cut by a column's end.
     """
     found: list[str] = []
     start = 0
     for end in _SENTENCE_END.finditer(text):
-        if end[0].startswith("\n"):
-            if text[end.end() : end.end() + 1].islower():
-                continue
-        elif end[0].startswith(".") and not end[0].startswith("..") and not _ends_sentence(text, start, end):
+        if text[end.end() : end.end() + 1].islower():
+            continue
+        if end[0].startswith(".") and not end[0].startswith("..") and not _ends_sentence(text, start, end):
             continue
         found.append(text[start : end.end()])
         start = end.end()
@@ -119,9 +118,17 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in (" ".join(piece.split()) for piece in found) if sentence]
 
 
+_WHOLE = re.compile(r"[.!?…。！？][\"”’»›“)\]」』）]*\Z")
+
+
+def is_whole(sentence: str) -> bool:
+    """Whether a sentence ends as sentences do: a title, a heading or a piece cut off does not."""
+    return _WHOLE.search(sentence) is not None
+
+
 def _ends_sentence(text: str, start: int, end: re.Match[str]) -> bool:
     following = text[end.end() : end.end() + 2]
-    if following[:1].islower() or (following[:1].isalpha() and following[1:] == "."):
+    if following[:1].isalpha() and following[1:] == ".":
         return False
     last = _LAST_TOKEN.search(text, start, end.start())
     if last is None:

@@ -102,11 +102,6 @@ class PageLocator:
     page_label: str = ""
     kind: Literal["page"] = "page"
 
-    @property
-    def printed(self) -> str:
-        """The number to show: the label, or the physical page counted from 1 where there is none."""
-        return self.page_label or str(self.page_index + 1)
-
 
 @dataclass(frozen=True, slots=True)
 class SectionLocator:
@@ -129,11 +124,6 @@ class AnnotationLocator:
     page_index: int | None = None
     page_label: str = ""
     kind: Literal["annotation"] = "annotation"
-
-    @property
-    def printed(self) -> str:
-        """The page to show, or "" where there is none."""
-        return self.page_label or ("" if self.page_index is None else str(self.page_index + 1))
 
 
 Locator: TypeAlias = ItemLocator | PageLocator | SectionLocator | AnnotationLocator

@@ -71,7 +71,7 @@ def item_text(record: ItemRecord) -> str:
         plain(record.fields.get("abstractNote", "")),
         ", ".join(record.tags),
     )
-    return "\n".join(line for line in lines if line)
+    return "\n\n".join(line for line in lines if line)
 
 
 def note_values(record: NoteRecord) -> dict[str, Any]:

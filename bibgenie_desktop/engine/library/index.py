@@ -30,7 +30,8 @@ class LibraryIndex:
 
     `refresh` may be called again at any time; it ends early where nothing changed. Progress is told to `report`.
     Documents are indexed through one reader and read for a question through another, so that a question never waits
-    for the document that is being indexed.
+    for the document that is being indexed. `remember` is told of the source once it could be
+    read; it runs in the source's thread.
     """
 
     def __init__(
@@ -41,8 +42,10 @@ class LibraryIndex:
         indexing: DocumentReader,
         reading: DocumentReader,
         report: Callable[[LibraryProgress], None],
+        remember: Callable[[LibrarySource], None],
     ) -> None:
         self._open_source = open_source
+        self._remember = remember
         self._store = store
         self._indexing = indexing
         self._reading = reading
@@ -93,6 +96,7 @@ class LibraryIndex:
             self._tell("reading", 0, 0, f"Reading {source.title}…")
             snapshot = await loop.run_in_executor(self._thread, source.snapshot)
             source_id = await self._store.apply(snapshot, fingerprint)
+        await loop.run_in_executor(self._thread, self._remember, source)
         self.library = Library(self._store, source_id, self._reading)
         self._metadata_ready.set()
         await self._index_documents(source_id)

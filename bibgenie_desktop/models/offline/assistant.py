@@ -144,6 +144,7 @@ def _parsed(result: str | None) -> tuple[list[Passage], list[str]] | None:
                 work=str(each["work"]),
                 item=str(each.get("item", "")),
                 text=str(each["quoted_text"]),
+                kind=str(each.get("kind", "page")),
                 page_label=str(each.get("page_label", "")),
                 page_index=each.get("page_index"),
             )

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...sessions.language import Term, fold, matched, sentences, words
+from ...sessions.language import Term, fold, is_whole, matched, sentences, words
 
 LONGEST_QUOTE = 600
 """Characters; a longer sentence is passed over, since it is a table, a formula or a run-on of bad text."""
@@ -23,6 +23,7 @@ class Passage:
     work: str
     item: str
     text: str
+    kind: str = "page"
     page_label: str = ""
     page_index: int | None = None
 
@@ -40,17 +41,21 @@ class Quote:
 def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Quote]:
     """The best quotes, at most QUOTES and QUOTES_OF_ONE_PAGE of one page; no text twice, nor a part of one.
 
-    A sentence counts by the words it holds, each weighted by how few of the passages hold it; sentences that hold
-    fewer than half as much as the best are left out. A quoted sentence takes its neighbour along if that one was
-    chosen too.
+    A sentence counts by the words it holds, each weighted by how few of the passages hold it, and a piece of one
+    or a question by half of that; what counts for less than half of the best is left out. A quoted sentence takes its neighbour along
+    if that one was chosen too.
     """
     weights = _weights(passages, terms)
     candidates: list[tuple[float, int, int, Quote]] = []
     for rank, passage in enumerate(passages):
         for position, sentence in enumerate(sentences(passage.text)):
             found = matched(terms, sentence)
+            whole = is_whole(sentence)
+            if passage.kind == "item" and not whole:
+                continue  # a title or a list of tags is no sentence to quote
             if found and len(sentence) <= LONGEST_QUOTE and len(words(sentence)) >= 4:
                 score = sum(weights[term.stem] for term in found) / (1 + len(sentence) / 1_200)
+                score *= 1 if whole and not sentence.rstrip('"”’»)').endswith("?") else 0.5
                 candidates.append((score, rank, position, Quote(passage, sentence, tuple(found), score)))
     if not candidates:
         return []
@@ -63,7 +68,10 @@ def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Qu
         if len(chosen) == QUOTES or score < best / 2:
             break
         same = " ".join(fold(word) for word in words(quote.text))
-        if any(same in other or other in same for other in seen) or of_page.get(quote.passage.cite, 0) == QUOTES_OF_ONE_PAGE:
+        if (
+            any(same in other or other in same for other in seen)
+            or of_page.get(quote.passage.cite, 0) == QUOTES_OF_ONE_PAGE
+        ):
             continue
         seen.append(same)
         of_page[quote.passage.cite] = of_page.get(quote.passage.cite, 0) + 1
