@@ -67,7 +67,7 @@ def say(text: str) -> None:
 
 
 def probe() -> str:
-    """Returns the interpreter to make environments with; raises ImportError or `sqlite3.Error` if this one will not do."""
+    """Returns the interpreter for environments; raises ImportError or sqlite3.Error if this one will not do."""
     if not OLDEST <= sys.version_info[:2] <= NEWEST:
         raise ImportError("the version of this Python is not supported")
     import ensurepip  # noqa: F401
@@ -81,8 +81,10 @@ def probe() -> str:
 
 
 def base_python() -> str:
-    """Returns the interpreter under any environment that is active now, by the name with the version in it if it has one:
-    what `python3` points to can change under an environment."""
+    """Returns the interpreter that is under any environment active now.
+
+    The name with the version in it is preferred: what `python3` points to can change under an environment.
+    """
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     names = ("python.exe",) if sys.platform == "win32" else (f"bin/python{version}",)
     return next((str(path) for name in names if (path := Path(sys.base_prefix, name)).exists()), sys.executable)

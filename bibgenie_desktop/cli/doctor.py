@@ -69,6 +69,7 @@ async def _history(setting: Setting) -> list[Check]:
 async def _library(setting: Setting) -> list[Check]:
     try:
         source = await asyncio.to_thread(setting.source)
+        fingerprint = await asyncio.to_thread(source.fingerprint)
         snapshot = await asyncio.to_thread(source.snapshot)
     except ZoteroUnavailable as error:
         return [Check("library", False, "it cannot be read", str(error))]
@@ -87,10 +88,10 @@ async def _library(setting: Setting) -> list[Check]:
     except StoreUnavailable as error:
         return [*checks, Check("index", False, "it cannot be used", str(error))]
     try:
-        state = await store.source_state(source.identity)
-        if state is None:
+        source_id = await store.source_id(fingerprint)
+        if source_id is None:
             return [*checks, Check("index", True, "not built yet; the first question builds it")]
-        counts = await store.counts(state[0])
+        counts = await store.counts(source_id)
     finally:
         await store.close()
     problems = ", ".join(f"{count} {code.replace('_', ' ')}" for code, count in sorted(counts.problems.items()))

@@ -8,7 +8,7 @@ from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 
 from lxml import etree
 
-_ENTITY = re.compile(r"&([A-Za-z][A-Za-z0-9]{0,31});")
+_REFERENCE = re.compile(r"&(?:#[0-9]+;|#x[0-9A-Fa-f]+;|([A-Za-z][A-Za-z0-9]{0,31});)?")
 _XML_ENTITIES = frozenset({"amp", "lt", "gt", "quot", "apos"})
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
@@ -16,10 +16,10 @@ _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 def parse(data: bytes) -> etree._Element | None:
     """The root element of an XML file, repaired where it is malformed; None where nothing can be made of it.
 
-    The document type is cut out before parsing, so that no entity of the file's own exists; HTML's named characters
-    (`&nbsp;`) are put in by us.
+    The document type is cut out before parsing and every reference to an entity becomes plain text, so that none of
+    the file's own exists; HTML's named characters (`&nbsp;`) are put in by us.
     """
-    text = _ENTITY.sub(_character, _without_document_type(_ILLEGAL.sub("", _decoded(data))))
+    text = _REFERENCE.sub(_plain_reference, _without_document_type(_ILLEGAL.sub("", _decoded(data))))
     parser = etree.XMLParser(
         encoding="utf-8", recover=True, resolve_entities=False, load_dtd=False, no_network=True, huge_tree=False
     )
@@ -52,16 +52,18 @@ def _without_document_type(text: str) -> str:
     end, subset = text.find(">", start), text.find("[", start)
     if 0 <= subset < end:
         close = text.find("]", subset)
-        # A "]" within an entity's value ends the cut early; the parser then sees loose text, never a declaration
-        # that counts, since declarations count within a document type only.
+        # A "]" within an entity's value ends the cut early. What is left is loose text to the parser, as is a second
+        # document type: such a file is hostile and need not be read well.
         end = text.find(">", close) if close >= 0 else -1
-    return text[:start] + text[end + 1 :] if end >= 0 else text[:start]
+    return text[:start] + text[end + 1 :].replace("<!DOCTYPE", "") if end >= 0 else text[:start]
 
 
-def _character(match: re.Match[str]) -> str:
-    name = match[1]
-    if name in _XML_ENTITIES:
-        return match[0]
-    character = html.unescape(match[0])
+def _plain_reference(match: re.Match[str]) -> str:
+    reference, name = match[0], match[1]
+    if reference == "&":
+        return "&amp;"
+    if name is None or name in _XML_ENTITIES:
+        return reference
+    character = html.unescape(reference)
     # An unknown entity stays readable as text instead of vanishing.
-    return f"&amp;{name};" if character == match[0] else html.escape(character)
+    return f"&amp;{name};" if character == reference else html.escape(character)

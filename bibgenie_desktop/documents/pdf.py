@@ -20,15 +20,12 @@ from .reading import limited, paragraphs
 
 Rect: TypeAlias = tuple[float, float, float, float]
 
-MOST_PAGES = 100_000
-"""A page tree that shares its branches can claim billions of pages in a few kilobytes."""
-
-_UNREADABLE = (mupdf.FzErrorBase, RuntimeError, ValueError)
-"""What PyMuPDF raises for content that MuPDF gives up on."""
+_UNREADABLE = (mupdf.FzErrorBase, RuntimeError, ValueError, IndexError)
+"""What PyMuPDF raises for content that MuPDF gives up on; IndexError where a repair on the way lost pages."""
 
 
 class PdfDocument:
-    """An open PDF. Raises DocumentProblem: encrypted, damaged, too_large."""
+    """An open PDF. Raises DocumentProblem: encrypted, damaged."""
 
     kind: Literal["pdf"] = "pdf"
 
@@ -55,8 +52,6 @@ class PdfDocument:
             raise problem("damaged") from error
         if count < 1:
             raise problem("damaged")
-        if count > MOST_PAGES:
-            raise problem("too_large")
         self._pdf = mupdf.PdfDocument(self._document.this)
         try:
             return count, read_page_labels(self._pdf, count)

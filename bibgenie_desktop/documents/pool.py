@@ -21,7 +21,7 @@ PATIENCE = 60.0
 START_LIMIT = 30.0
 """Seconds that a worker has to start."""
 GRACE = 2.0
-"""Seconds that a worker has to end the page it is at when its work is no longer wanted."""
+"""Seconds."""
 PAGES_AHEAD = 8
 """Pages that a worker may read before the first of them was taken: it never waits for us, nor runs far in a pause."""
 STRIKES = 2
@@ -66,15 +66,20 @@ class WorkerChannel(Protocol):
 class DocumentWorkers:
     """Reads documents in one worker process, one document at a time, in the order of asking.
 
-    `start` starts a worker; it is called when there is something to read and none runs. A worker that brings no page
+    `start` starts a worker; it is called when there is something to read and none runs, raises OSError if that fails,
+    and leaves no process when it is cancelled. A worker that brings no page
     within `patience` seconds, or dies, is replaced; a file (path, size, time of change) to which that happened
-    `STRIKES` times is quarantined until it changes. Background and foreground work each need an instance of their
-    own: a long document or a pause holds up all that is asked of the same one.
+    `STRIKES` times is quarantined until it changes. `grace` is what a worker gets in seconds to end the page it is at
+    when its work is no longer wanted, before it is killed. Background and foreground work each need an instance of
+    their own: a long document or a pause holds up all that is asked of the same one.
     """
 
-    def __init__(self, start: Callable[[], Awaitable[WorkerChannel]], *, patience: float = PATIENCE) -> None:
+    def __init__(
+        self, start: Callable[[], Awaitable[WorkerChannel]], *, patience: float = PATIENCE, grace: float = GRACE
+    ) -> None:
         self._start = start
         self._patience = patience
+        self._grace = grace
         self._turn = asyncio.Lock()
         self._going = asyncio.Event()
         self._going.set()
@@ -134,9 +139,9 @@ class DocumentWorkers:
     async def _answers(self, request: Message) -> AsyncGenerator[Message, None]:
         """The worker's messages to one request, but for the last. Raises DocumentProblem."""
         async with self._turn:
-            self._refuse_when_closed()
             await self._going.wait()
             file = await asyncio.to_thread(_identity, request["path"])
+            self._refuse_when_closed()
             if file is not None and self._strikes.get(file, 0) >= STRIKES:
                 raise problem("quarantined")
             worker = await self._ready_worker()
@@ -176,12 +181,12 @@ class DocumentWorkers:
         return message
 
     async def _ready_worker(self) -> WorkerChannel:
-        await self._bury()
         if self._worker is not None:
             if self._worker.alive:
                 return self._worker
             self._condemn(self._worker)
-            await self._bury()
+        await self._bury()
+        self._refuse_when_closed()
         try:
             worker = self._worker = await self._start()
         except OSError as error:
@@ -190,7 +195,7 @@ class DocumentWorkers:
         ready = False
         try:
             async with asyncio.timeout(START_LIMIT):
-                ready = await worker.receive() == {"ready": True}
+                ready = await worker.receive() == {"ready": True} and not self._closed
         except TimeoutError:
             pass
         finally:
@@ -207,7 +212,7 @@ class DocumentWorkers:
         """End a request that is no longer wanted: the worker stops at its next page or is killed."""
         settled = False
         try:
-            async with asyncio.timeout(GRACE):
+            async with asyncio.timeout(self._grace):
                 await worker.send({"op": "stop"})
                 message = await worker.receive()
                 while message is not None and "done" not in message and "problem" not in message:

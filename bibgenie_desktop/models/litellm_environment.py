@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,13 @@ ENVIRONMENT: Mapping[str, str] = {
 
 _LOGGERS = ("LiteLLM", "LiteLLM Proxy", "LiteLLM Proxy.stdout", "LiteLLM Router", "openai", "httpx", "httpcore")
 """They write prompts, keys and what servers sent. Faults are told by us, in our words."""
+
+_NOISE = (
+    ".*conflict with protected namespace",
+    ".*Accessing the.*attribute on the instance is deprecated",
+    ".*`ReadOnly` qualifier",
+)
+"""Warnings of pydantic about litellm's own types, which litellm silences once, while it is imported."""
 
 _PATIENCE = 1.0
 """Seconds that litellm's own tasks are waited for, one round, before they are cancelled."""
@@ -40,6 +48,8 @@ def load() -> Any:
     litellm.drop_params = False
     for name in _LOGGERS:
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    for message in _NOISE:
+        warnings.filterwarnings("ignore", message=message)
     return litellm
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 _KEY = re.compile(r"[A-Z0-9]{8}\Z")
-_LIBRARY_PATH = re.compile(r"(?:library|groups/([1-9]\d*))\Z")
+_LIBRARY_PATH = re.compile(r"(?:library|groups/([1-9][0-9]{0,17}))\Z")
 
 
 class MalformedLocator(ValueError):

@@ -105,12 +105,11 @@ class LibraryStore:
         """Wait for the last transaction and close the file."""
         await self._database.close()
 
-    async def source_state(self, identity: str) -> tuple[int, str] | None:
-        """Row id and fingerprint of a source that was read before, else None."""
+    async def source_id(self, fingerprint: str) -> int | None:
+        """Row id of the source that had this fingerprint when it was last read, else None."""
 
-        def transaction(connection: Connection) -> tuple[int, str] | None:
-            row = connection.execute(select(source).where(source.c.identity == identity)).one_or_none()
-            return None if row is None else (row.id, row.fingerprint)
+        def transaction(connection: Connection) -> int | None:
+            return connection.execute(select(source.c.id).where(source.c.fingerprint == fingerprint)).scalar()
 
         return await self._database.read(transaction)
 

@@ -40,17 +40,31 @@ class ChildProcess:
     ) -> ChildProcess:
         """Start the program `argv[0]` with its arguments, no shell between. Raises OSError if it cannot be started.
 
-        `line_limit` is in bytes. `environment` replaces ours where it is given.
+        `line_limit` is in bytes. `environment` replaces ours where it is given. Cancelled, it leaves no process.
         """
         if sys.platform == "win32":
             flags = subprocess.CREATE_NO_WINDOW
         else:
             flags = 0
         pipe = asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *argv, stdin=pipe, stdout=pipe, stderr=pipe, limit=line_limit, env=environment, creationflags=flags
+        starting = asyncio.ensure_future(
+            asyncio.create_subprocess_exec(
+                *argv, stdin=pipe, stdout=pipe, stderr=pipe, limit=line_limit, env=environment, creationflags=flags
+            )
         )
-        return cls(process)
+        cancelled: asyncio.CancelledError | None = None
+        while not starting.done():
+            # asyncio forgets the pipes of a start that is cancelled half-way: it is let finish, which takes no time.
+            try:
+                await asyncio.shield(starting)
+            except asyncio.CancelledError as error:
+                cancelled = error
+        child = cls(starting.result())
+        if cancelled is not None:
+            child.kill()
+            await child.close()
+            raise cancelled
+        return child
 
     @property
     def pid(self) -> int:

@@ -89,7 +89,6 @@ class DatabaseSource:
     @contextmanager
     def _copied(self) -> Iterator[tuple[DatabaseReader, str]]:
         """A reader over a checked copy, and the moment whose state it is."""
-        self._stamps()
         try:
             temporary = tempfile.TemporaryDirectory(prefix="bibgenie-zotero-", dir=self._scratch)
         except OSError as error:

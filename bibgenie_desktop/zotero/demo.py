@@ -55,7 +55,8 @@ class DemoSource:
         try:
             digest.update(self._file.read_bytes())
             for file in sorted((self._directory / "storage").glob("*/*")):
-                digest.update(b"\0%s\0%d" % (os.fsencode(file), file.stat().st_size))
+                name = os.fsencode(file.relative_to(self._directory))
+                digest.update(b"\0%s\0%d" % (name, file.stat().st_size))
         except OSError as error:
             raise self._unreadable(error) from error
         return digest.hexdigest()
@@ -77,8 +78,9 @@ class DemoSource:
         except OSError as error:
             raise self._unreadable(error) from error
         except (ValueError, RecursionError) as error:
+            what = "it is nested too deeply" if isinstance(error, RecursionError) else error
             raise ZoteroUnavailable(
-                f"The demo library is damaged: in {self._file}, {error}; install BibGenie Desktop again, "
+                f"The demo library is damaged: in {self._file}, {what}; install BibGenie Desktop again, "
                 "or name your own library with --zotero sqlite:PATH."
             ) from error
 

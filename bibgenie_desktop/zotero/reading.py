@@ -282,8 +282,8 @@ def _with_children(roots: set[int], parents: Mapping[int, int]) -> set[int]:
 
 
 def _is_date(field: str) -> bool:
-    """Whether Zotero stores the field in its double form; the time of access is a plain time stamp."""
-    return field != "accessDate" and (field.startswith("date") or field.endswith("Date"))
+    """Whether the field holds a date (date, dateDecided, issueDate, …)."""
+    return field.startswith("date") or field.endswith("Date")
 
 
 def _text(value: object) -> str:

@@ -89,10 +89,9 @@ class LibraryIndex:
         source = await loop.run_in_executor(self._thread, self._open_source)
         self.title = source.title
         fingerprint = await loop.run_in_executor(self._thread, source.fingerprint)
-        known = await self._store.source_state(source.identity)
-        if known is not None and known[1] == fingerprint:
-            source_id = known[0]
-        else:
+        # An unchanged source is not opened at all: a database would have to be copied to be looked into.
+        source_id = await self._store.source_id(fingerprint)
+        if source_id is None:
             self._tell("reading", 0, 0, f"Reading {source.title}…")
             snapshot = await loop.run_in_executor(self._thread, source.snapshot)
             source_id = await self._store.apply(snapshot, fingerprint)

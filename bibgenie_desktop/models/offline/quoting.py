@@ -41,9 +41,9 @@ class Quote:
 def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Quote]:
     """The best quotes, at most QUOTES and QUOTES_OF_ONE_PAGE of one page; no text twice, nor a part of one.
 
-    A sentence counts by the words it holds, each weighted by how few of the passages hold it, and a piece of one
-    or a question by half of that; what counts for less than half of the best is left out. A quoted sentence takes its neighbour along
-    if that one was chosen too.
+    A sentence counts by the words it holds, each weighted by how few of the passages hold it, and a piece of one or a
+    question by half of that; what counts for less than half of the best is left out. A quoted sentence takes its
+    neighbour along if that one was chosen too.
     """
     weights = _weights(passages, terms)
     candidates: list[tuple[float, int, int, Quote]] = []
