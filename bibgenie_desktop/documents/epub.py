@@ -28,7 +28,6 @@ _ENCRYPTION = "META-INF/encryption.xml"
 _PACKAGE_TYPE = "application/oebps-package+xml"
 _NCX_TYPE = "application/x-dtbncx+xml"
 _OPS_TYPE = "{http://www.idpf.org/2007/ops}type"
-_FONT_OBFUSCATIONS = frozenset({"http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"})
 _WORD = re.compile(r"\S+")
 
 
@@ -198,13 +197,9 @@ def _titles(contents: Iterable[tuple[str, str]], sections: list[_Section]) -> di
 
 
 def _refuse_encrypted(archive: EpubArchive, names: set[str]) -> None:
-    """Raises DocumentProblem("encrypted") where rights management covers text; obfuscated fonts are harmless."""
+    """Raises DocumentProblem("encrypted") where rights management covers a section; obfuscated fonts are harmless."""
     listing = archive.find("", _ENCRYPTION)
     root = parse(archive.read(listing)) if listing is not None else None
-    for entry in () if root is None else root.iter("{*}EncryptedData"):
-        method, reference = entry.find("{*}EncryptionMethod"), entry.find(".//{*}CipherReference")
-        algorithm = "" if method is None else method.get("Algorithm", "")
-        if algorithm in _FONT_OBFUSCATIONS or reference is None:
-            continue
+    for reference in () if root is None else root.iter("{*}CipherReference"):
         if archive.find("", reference.get("URI", "")) in names:
             raise problem("encrypted")

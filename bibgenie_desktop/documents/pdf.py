@@ -88,7 +88,7 @@ class PdfDocument:
 
     def _blocks(self, index: int) -> list[str]:
         try:
-            return [block[4] for block in self._document[index].get_text("blocks") if block[6] == 0]
+            return [block[4] for block in self._document[index].get_text("blocks")]
         except _UNREADABLE:
             self.unread_pages += 1
             return []

@@ -67,11 +67,13 @@ class DocumentWorkers:
     """Reads documents in one worker process, one document at a time, in the order of asking.
 
     `start` starts a worker; it is called when there is something to read and none runs, raises OSError if that fails,
-    and leaves no process when it is cancelled. A worker that brings no page
-    within `patience` seconds, or dies, is replaced; a file (path, size, time of change) to which that happened
-    `STRIKES` times is quarantined until it changes. `grace` is what a worker gets in seconds to end the page it is at
-    when its work is no longer wanted, before it is killed. Background and foreground work each need an instance of
-    their own: a long document or a pause holds up all that is asked of the same one.
+    and leaves no process when it is cancelled. A worker that brings no page within `patience` seconds, or dies, is
+    replaced; a file (path, size, time of change) to which that happened `STRIKES` times is quarantined until it
+    changes. `grace` is what a worker gets in seconds to end the page it is at when its work is no longer wanted,
+    before it is killed.
+
+    Background and foreground work each need an instance of their own: a long document or a pause holds up all that is
+    asked of the same one.
     """
 
     def __init__(

@@ -64,12 +64,12 @@ class _Call:
             self.name += name
 
     def add_arguments(self, arguments: str) -> None:
+        # Nothing can follow a complete object but a repetition of it, which is left out.
         if self.arguments.strip() == "{}" and arguments.lstrip().startswith("{"):
             # Some servers open every call with an empty object.
             self.arguments = arguments
         elif not self.whole:
             self.arguments += arguments
-        # Nothing can follow a complete object but a repetition of it.
 
     def repeated_by(self, delta: ToolCallDelta) -> bool:
         """Whether a piece says once more what this complete call says."""

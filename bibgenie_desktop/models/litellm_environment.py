@@ -28,11 +28,15 @@ _NOISE = (
     ".*conflict with protected namespace",
     ".*Accessing the.*attribute on the instance is deprecated",
     ".*`ReadOnly` qualifier",
+    r"coroutine '\w+\.(async_streaming|acompletion|acompletion_stream_function)' was never awaited",
 )
-"""Warnings of pydantic about litellm's own types, which litellm silences once, while it is imported."""
+"""Warnings that say nothing about us: pydantic's about litellm's types, which litellm silences only while it is
+imported; and one about a call that was stopped before its request was sent, for litellm prepares a call in a thread
+and forgets what the thread made."""
 
-_PATIENCE = 1.0
-"""Seconds that litellm's own tasks are waited for, one round, before they are cancelled."""
+_ROUNDS = 3
+_PATIENCE = 0.5
+"""Seconds that litellm's own tasks are waited for in each round, before they are cancelled."""
 
 _users: set[object] = set()
 
@@ -65,18 +69,18 @@ async def leave(litellm: Any, user: object) -> None:
         return
     from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 
+    await litellm.close_litellm_async_clients()
+    litellm.in_memory_llm_clients_cache.flush_cache()
     home = Path(litellm.__file__).parent
-    while True:
+    for _ in range(_ROUNDS):
         await GLOBAL_LOGGING_WORKER.flush()
         await GLOBAL_LOGGING_WORKER.stop()
-        started = [task for task in asyncio.all_tasks() if _belongs(task, home)]
+        started = [task for task in asyncio.all_tasks() - {asyncio.current_task()} if _belongs(task, home)]
         if not started:
-            break
+            return
         _, late = await asyncio.wait(started, timeout=_PATIENCE)
         for task in late:
             task.cancel()
-    await litellm.close_litellm_async_clients()
-    litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 def _belongs(task: asyncio.Task[Any], home: Path) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import signal
 import subprocess
 import sys
 from asyncio import StreamReader, StreamWriter
@@ -125,9 +127,15 @@ class ChildProcess:
 
     def kill(self) -> None:
         """End the child at once, if it runs."""
-        if self._process.returncode is None:
-            with suppress(ProcessLookupError):
+        if self._process.returncode is not None:
+            return
+        with suppress(ProcessLookupError):
+            if sys.platform == "win32":
                 self._process.kill()
+            else:
+                # asyncio's kill polls before: of a child that has just ended it takes the exit code away from
+                # asyncio's own watcher, which then complains and reports 255.
+                os.kill(self.pid, signal.SIGKILL)
 
     async def close(self, grace: float = CLOSING_GRACE) -> None:
         """Close the child's stdin, which asks it to end; kill it after `grace` seconds; wait for its end.

@@ -13,6 +13,7 @@ import queue
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, BinaryIO
 
 MESSAGE_LIMIT = 64 * 1024
@@ -40,9 +41,11 @@ class ServedPipe:
     @classmethod
     def on_standard_streams(cls) -> ServedPipe:
         """Take stdin and stdout for messages; what is printed from now on goes to stderr."""
+        # Of its own descriptors: Python must not wait at its end for a file object that a thread of ours still reads.
+        incoming = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
         outgoing = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-        return cls(sys.stdin.buffer, outgoing)
+        return cls(incoming, outgoing)
 
     async def receive(self) -> object | None:
         """The next message as JSON; None once the other side has closed the pipe. Raises ValueError for no JSON."""
@@ -51,7 +54,7 @@ class ServedPipe:
 
     def send(self, message: Mapping[str, Any]) -> None:
         """Send one message, in order; never waits. Raises MessageTooLarge."""
-        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        line = json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n"
         if len(line) > MESSAGE_LIMIT:
             raise MessageTooLarge(f"{message.get('type')} of {len(line)} bytes")
         self._to_send.put(line)
@@ -67,8 +70,7 @@ class ServedPipe:
         self._tell(None)
 
     def _tell(self, line: str | None) -> None:
-        # The loop may have ended meanwhile; then nobody is left to tell.
-        if not self._loop.is_closed():
+        with suppress(RuntimeError):  # the loop has ended meanwhile: nobody is left to tell
             self._loop.call_soon_threadsafe(self._received.put_nowait, line)
 
     def _write(self) -> None:

@@ -13,9 +13,10 @@ from ...compaction.estimate import estimate_text
 from ...compaction.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from ...compaction.projection import estimate_request
 from ...sessions.language import Term, search_terms
+from ...sessions.markdown import escaped
 from ...sessions.usage import Usage
 from ..port import ModelEvent, ModelRequest, StepFinished, TextDelta
-from .quoting import Passage, Quote, choose_quotes
+from .quoting import Passage, Quote, choose_quotes, marks_around
 
 NAME = "offline"
 SEARCH_TOOL = "search_library"
@@ -52,7 +53,7 @@ class OfflineAssistant:
         question, results = _question_and_results(request.messages)
         tokens = estimate_request(request.system, request.tools, request.messages)
         can_search = any(tool.name == SEARCH_TOOL for tool in request.tools)
-        if not results and can_search:
+        if not results and can_search and search_terms(question):
             arguments = json.dumps({"query": question}, ensure_ascii=False)
             yield StepFinished("stop", (_call(arguments, len(request.messages)),), _usage(tokens, arguments))
             return
@@ -101,6 +102,8 @@ def _usage(input_tokens: int, written: str) -> Usage:
 
 def _answer(question: str, result: str | None) -> list[str]:
     terms = search_terms(question)
+    if not terms:
+        return [f"{_OPENING} Your question holds no word to search for.\n"]
     found = _parsed(result)
     if found is None:
         return [f"{_OPENING} The search gave no result that I can read, so there is nothing to quote."]
@@ -109,10 +112,8 @@ def _answer(question: str, result: str | None) -> list[str]:
     if quotes:
         pieces = [f"{_OPENING} These sentences match your words best:\n"]
         pieces += [f"\n- {_quoted(quote, terms)}\n" for quote in quotes]
-    elif terms:
-        pieces = [f"{_OPENING} I found no sentence to quote for {_listed([term.word for term in terms])}.\n"]
     else:
-        pieces = [f"{_OPENING} Your question holds no word to search for.\n"]
+        pieces = [f"{_OPENING} I found no sentence to quote for {_listed([term.word for term in terms])}.\n"]
     if nowhere:
         pieces.append(f"\nFound nowhere in the library: {_listed(nowhere)}.\n")
     return pieces
@@ -122,12 +123,11 @@ def _quoted(quote: Quote, terms: Sequence[Term]) -> str:
     passage = quote.passage
     facts = [f"item {passage.item}"] if passage.item else []
     if passage.page_index is not None:
-        facts += [f"printed page {passage.page_label}"] if passage.page_label else ["no printed page number"]
+        facts += [f"printed page {escaped(passage.page_label)}"] if passage.page_label else ["no printed page number"]
         facts.append(f"page index {passage.page_index}")
     facts.append(f"{len(quote.terms)} of {len(terms)} words")
-    # The quotation marks of the text itself stay as they are: other marks go around them.
-    opening, closing = "«»" if "“" in quote.text or "”" in quote.text else "“”"
-    return f"{opening}{quote.text}{closing} {passage.cite} ({', '.join(facts)})"
+    opening, closing = marks_around(quote.text) or ("“", "”")
+    return f"{opening}{escaped(quote.text)}{closing} {passage.cite} ({', '.join(facts)})"
 
 
 def _listed(found: Sequence[str]) -> str:
@@ -141,11 +141,10 @@ def _parsed(result: str | None) -> tuple[list[Passage], list[str]] | None:
         passages = [
             Passage(
                 cite=str(each["cite"]),
-                work=str(each["work"]),
                 item=str(each.get("item", "")),
                 text=str(each["quoted_text"]),
                 kind=str(each.get("kind", "page")),
-                page_label=str(each.get("page_label", "")),
+                page_label=str(each.get("quoted_page_label", "")),
                 page_index=each.get("page_index"),
             )
             for each in data["passages"]

@@ -11,6 +11,11 @@ from ...sessions.language import Term, fold, is_whole, matched, sentences, words
 LONGEST_QUOTE = 600
 """Characters; a longer sentence is passed over, since it is a table, a formula or a run-on of bad text."""
 
+CUT = "[…]"
+"""Ends a text that the tool cut: its last sentence is not whole."""
+
+_MARKS = (("“", "”"), ("«", "»"), ('"', '"'))
+
 QUOTES = 5
 QUOTES_OF_ONE_PAGE = 2
 
@@ -20,7 +25,6 @@ class Passage:
     """A passage as the search tool delivers it; `page_label` and `page_index` are empty where there are no pages."""
 
     cite: str
-    work: str
     item: str
     text: str
     kind: str = "page"
@@ -48,9 +52,11 @@ def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Qu
     weights = _weights(passages, terms)
     candidates: list[tuple[float, int, int, Quote]] = []
     for rank, passage in enumerate(passages):
-        for position, sentence in enumerate(sentences(passage.text)):
+        for position, sentence in enumerate(_sentences(passage)):
+            if sentence.endswith(CUT) or marks_around(sentence) is None:
+                continue
             found = matched(terms, sentence)
-            whole = is_whole(sentence)
+            whole = is_whole(sentence) and not sentence[0].islower()
             if passage.kind == "item" and not whole:
                 continue  # a title or a list of tags is no sentence to quote
             if found and len(sentence) <= LONGEST_QUOTE and len(words(sentence)) >= 4:
@@ -77,6 +83,17 @@ def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Qu
         of_page[quote.passage.cite] = of_page.get(quote.passage.cite, 0) + 1
         chosen[rank, position] = quote
     return _joined(chosen)
+
+
+def marks_around(text: str) -> tuple[str, str] | None:
+    """The quotation marks to put around `text`, whose own marks stay as they are; None where it holds all kinds."""
+    return next((marks for marks in _MARKS if not any(mark in text for mark in marks)), None)
+
+
+def _sentences(passage: Passage) -> list[str]:
+    """Its sentences. In metadata, notes and annotations each line is by itself; on a page lines mean nothing."""
+    blocks = [passage.text] if passage.kind == "page" else passage.text.splitlines()
+    return [sentence for block in blocks for sentence in sentences(block)]
 
 
 def _weights(passages: Sequence[Passage], terms: Sequence[Term]) -> dict[str, float]:
