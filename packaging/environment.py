@@ -196,9 +196,14 @@ def _install(requirements: Path, lock: IO[bytes]) -> None:
         ) as pip,
     ):
         assert pip.stdout is not None
-        for line in pip.stdout:
-            log.write(line)
-            _show_progress(line)
+        try:
+            for line in pip.stdout:
+                log.write(line)
+                _show_progress(line)
+        except BaseException:  # stopped by the person: pip must not go on in a folder that is removed
+            pip.kill()
+            pip.wait()
+            raise
     _show_progress("")
     if pip.returncode:
         raise SetUpFailed(_pip_fault(report))

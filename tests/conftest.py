@@ -1,0 +1,3 @@
+"""The discipline that all tests are under: see the package `tests.discipline`."""
+
+pytest_plugins = ["tests.discipline"]
