@@ -24,10 +24,12 @@ from ..protocol.messages import (
     TurnStarted,
 )
 from .options import Options
+from .printing import let_go, printable
 from .wiring import Setting, open_engine
 
-INDEX_PATIENCE = 60.0
-"""Seconds that a question waits for documents to be indexed before it is answered from what there is."""
+INDEX_PATIENCE = 90.0
+"""Seconds that a question waits for documents to be indexed before it is answered from what there is: longer than a
+file may stall a worker, so that such a file is found out and does not hold up each question anew."""
 
 
 async def ask(options: Options, setting: Setting) -> int:
@@ -50,29 +52,37 @@ async def ask(options: Options, setting: Setting) -> int:
             raise
         finally:
             printer.end()
+    if printer.lost:
+        printer.complain(f"The answer could not be printed ({printer.lost}); what came of it is stored: export it.")
+        return 1
     return 0 if printer.stored else 1
 
 
 async def _wait_for_library(engine: Engine, printer: _Printer) -> None:
-    waiting = asyncio.create_task(engine.library_settled())
-    done, _ = await asyncio.wait([waiting], timeout=INDEX_PATIENCE)
-    if not done:
-        waiting.cancel()
+    try:
+        async with asyncio.timeout(INDEX_PATIENCE):
+            await engine.library_settled()
+    except TimeoutError:
         printer.note("Not all documents are indexed yet; the answer uses those that are. The next question goes on.")
 
 
 class _Printer:
-    """Prints events as they come: the answer to stdout, all else to stderr; or each event as one line of JSON."""
+    """Prints events as they come: the answer to stdout, all else to stderr; or each event as one line of JSON.
+
+    An output that fails ends no answer: it goes on and is stored. `lost` says why, "" where just the reader left.
+    """
 
     def __init__(self, as_json: bool, out: TextIO = sys.stdout, err: TextIO = sys.stderr) -> None:
         self._as_json = as_json
         self._out = out
         self._err = err
-        self._at_line_start = True
+        self._last = "\n"
         self._shown = ""
+        self._closed = False
         self.session_id = ""
         self.stored = False
         self.library_failure = ""
+        self.lost = ""
 
     def take(self, event: Event) -> None:
         """Print one event."""
@@ -86,14 +96,14 @@ class _Printer:
             case _:
                 pass
         if self._as_json:
-            self._out.write(json.dumps(to_json(event), ensure_ascii=False) + "\n")
-            self._out.flush()
+            self._write(json.dumps(to_json(event), ensure_ascii=False) + "\n")
             return
         match event:
             case AnswerText(text=text):
-                self._write(text)
+                self._write(printable(text))
             case AnswerCitation():
-                self._write(citation_markdown(event.label, event.link, event.state, event.reason))
+                link = citation_markdown(event.label, event.link, event.state, event.reason, before=self._last)
+                self._write(printable(link))
             case ToolStarted(title=title):
                 self.note(f"{title}…")
             case LibraryProgress(state="reading" | "indexing", sentence=sentence):
@@ -114,11 +124,12 @@ class _Printer:
         """Say something beside the answer: on a terminal only, so that scripts see answers and errors alone."""
         if sentence and not self._as_json and self._err.isatty():
             self._progress("")
-            print(sentence, file=self._err, flush=True)
+            print(printable(sentence), file=self._err, flush=True)
 
     def complain(self, sentence: str) -> None:
         """Say what went wrong."""
-        print(sentence, file=self._err, flush=True)
+        self._progress("")
+        print(printable(sentence), file=self._err, flush=True)
 
     def end(self) -> None:
         """End the last line."""
@@ -128,14 +139,20 @@ class _Printer:
         """One line on a terminal that each call replaces; "" removes it."""
         if self._err.isatty() and sentence != self._shown:
             self._shown = sentence
-            print(f"\r\x1b[K{sentence}", end="", file=self._err, flush=True)
+            print(f"\r\x1b[K{printable(sentence)}", end="", file=self._err, flush=True)
 
     def _write(self, text: str) -> None:
-        if text:
+        if not text or self._closed:
+            return
+        try:
             self._out.write(text)
             self._out.flush()
-            self._at_line_start = text.endswith("\n")
+        except OSError as error:
+            self._closed = True
+            self.lost = "" if isinstance(error, BrokenPipeError) else str(error.strerror)
+            let_go(self._out)
+        self._last = text[-1]
 
     def _end_line(self) -> None:
-        if not self._at_line_start:
+        if self._last != "\n":
             self._write("\n")

@@ -36,15 +36,15 @@ async def _serve(argv: Sequence[str]) -> int:
         async with open_engine(setting, emit) as engine:
             engine.start()
             running: set[asyncio.Task[None]] = set()
-            while (command := await _next(pipe)) is not None:
+            while True:
                 # Each command by itself: one that waits, for the library say, holds up no other.
+                command = await _next(pipe)
                 task = asyncio.create_task(engine.handle(command), name=type(command).__name__)
                 running.add(task)
                 task.add_done_callback(running.discard)
                 if isinstance(command, Shutdown):
                     break
-            if running:
-                await asyncio.wait(running)
+            await asyncio.wait(running)
     except (SettingsUnreadable, StoreUnavailable) as error:
         emit(CommandFailed("profile", str(error)))
         return 1
@@ -53,10 +53,11 @@ async def _serve(argv: Sequence[str]) -> int:
     return 0
 
 
-async def _next(pipe: ServedPipe) -> Command | None:
+async def _next(pipe: ServedPipe) -> Command:
+    """The next command; Shutdown at the end of the input."""
     while True:
         try:
             message = await pipe.receive()
-            return None if message is None else command_from_json(message)
-        except ValueError as error:
+            return Shutdown() if message is None else command_from_json(message)
+        except (ValueError, RecursionError) as error:
             _log.error("a command could not be read: %s", error)

@@ -18,6 +18,7 @@ from ..engine.views import session_row
 from ..profile.paths import resources
 from ..store.sessions import SessionStore
 from .options import Options
+from .printing import printable
 
 
 class CommandRefused(Exception):
@@ -32,9 +33,8 @@ async def list_sessions(options: Options, sessions: SessionStore) -> int:
         return 0
     for row in rows:
         turns = "1 turn" if row.turns == 1 else f"{row.turns} turns"
-        print(
-            f"{row.id[:12]}  {row.updated_at[:16].replace('T', ' ')}  {turns:>9}  {row.tokens:>7} tokens  {row.title}"
-        )
+        when = row.updated_at[:16].replace("T", " ")
+        print(printable(f"{row.id[:12]}  {when}  {turns:>9}  {row.tokens:>7} tokens  {row.title}"))
     if not rows:
         print("There are no chats yet.", file=sys.stderr)
     return 0
@@ -60,7 +60,7 @@ async def print_projection(options: Options, sessions: SessionStore) -> int:
         calls = "".join(
             f"\n→ {call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls", ())
         )
-        print(f"── {message['role']}\n{message['content'] or ''}{calls}\n")
+        print(printable(f"── {message['role']}\n{message['content'] or ''}{calls}\n"))
     print(f"── tools\n{', '.join(tool.name for tool in projection.tools)}")
     return 0
 
@@ -72,7 +72,7 @@ async def export(options: Options, sessions: SessionStore) -> int:
     write = export_json if options.format == "json" else export_markdown
     text = write(session, path.nodes)
     if options.output is None:
-        sys.stdout.write(text)
+        sys.stdout.write(text if options.format == "json" else printable(text))
     else:
         try:
             await asyncio.to_thread(Path(options.output).write_text, text, encoding="utf-8")

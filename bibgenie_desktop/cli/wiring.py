@@ -29,6 +29,7 @@ from ..transport.child import ChildProcess
 from ..zotero.port import LibrarySource
 from ..zotero.sources import open_source
 from .options import Options
+from .roles import child_argv
 
 _log = logging.getLogger(__name__)
 
@@ -94,13 +95,6 @@ class Setting:
 def document_workers() -> DocumentWorkers:
     """A reader whose worker process is started at its first document."""
     return DocumentWorkers(lambda: ChildProcess.start(child_argv("documents")))
-
-
-def child_argv(role: str) -> list[str]:
-    """How a process of ours is started in another role; the same in a checkout and in a frozen app."""
-    if getattr(sys, "frozen", False):
-        return [sys.executable, f"--bibgenie-role={role}"]
-    return [sys.executable, "-P", "-m", "bibgenie_desktop", f"--bibgenie-role={role}"]
 
 
 @asynccontextmanager

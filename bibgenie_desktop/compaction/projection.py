@@ -67,7 +67,7 @@ def answer_messages(parts: Iterable[object]) -> list[Message]:
             messages.append(
                 AssistantMessage(joined, tuple(ToolCall(c.call_id, c.name, c.arguments, c.replay) for c in calls))
             )
-            messages.extend(ToolMessage(c.call_id, c.name, c.result or NO_RESULT) for c in calls)
+            messages.extend(ToolMessage(c.call_id, c.name, c.result if c.result.strip() else NO_RESULT) for c in calls)
         text.clear()
         calls.clear()
 
@@ -98,7 +98,7 @@ def check_roles(messages: Sequence[Message]) -> None:
             case ToolMessage(call_id=call_id, text=text):
                 if not open_calls or open_calls[0] != call_id:
                     raise BrokenProjection(f"the result of call {call_id} has no call before it")
-                if not text:
+                if not text.strip():
                     raise BrokenProjection(f"the result of call {call_id} is empty")
                 open_calls.pop(0)
             case UserMessage(text=text):

@@ -37,17 +37,18 @@ from ..protocol.messages import (
     TurnStarted,
     Welcome,
 )
-from ..sessions.branch import NotAllowed
+from ..sessions.branch import NotAllowed, Path
 from ..sessions.nodes import ChangeSet, Node
 from ..sessions.parts import TextPart, UndecodablePart
 from ..sessions.text import well_formed
 from ..store.database import StoreUnavailable
-from ..store.sessions import SessionStore, UnknownSession
+from ..store.sessions import NEW_SESSION, SessionStore, UnknownSession
 from .agent.citations import CitationCheck, delivered_on
+from .agent.running import RunningTurn
 from .agent.tools import reading_tool_specs, reading_tools
-from .agent.turn import Answer, Turn
+from .agent.turn import Answer, Failure, Turn
 from .library.index import LibraryIndex
-from .views import body_pieces, branch_row, pieces, session_row
+from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces
 
 _log = logging.getLogger(__name__)
 
@@ -57,9 +58,17 @@ _STOPPED = {
     "length": "The answer reached the model's output limit and is cut off.",
     "content_filter": "The provider's filter ended the answer.",
     "step_limit": "The answer was ended after too many tool calls; ask again to go on.",
-    "context_full": "The context was full: the model answered without further tools.",
+    "context_full": "The context was full, so no further tool was run; ask again in a new chat.",
     "cancelled": "You stopped the answer; what was there is kept.",
 }
+_NOTHING = {
+    "length": "The model reached its output limit before it answered; your question is kept: raise that limit.",
+    "content_filter": "The provider's filter held the whole answer back; your question is kept: ask it differently.",
+    "context_full": "The context was full before the model answered; your question is kept: ask it in a new chat.",
+}
+"""Sentences for an answer that ended with nothing in it."""
+_NO_WORD = "The model answered nothing; your question is kept: ask again."
+_CLOSING = "BibGenie is closing and takes no more commands."
 
 
 class Refused(Exception):
@@ -92,9 +101,10 @@ class Engine:
         self._system = system
         self._profile = profile
         self._emit = emit
-        self._turns: dict[str, asyncio.Task[None]] = {}
+        self._turns: dict[str, RunningTurn] = {}
         self._sending: set[str] = set()
-        self._closed = False
+        self._stopped_early: set[str] = set()
+        self._closing: asyncio.Task[None] | None = None
         self._refreshing: asyncio.Task[None] | None = None
 
     def start(self) -> None:
@@ -110,15 +120,17 @@ class Engine:
     async def turns_settled(self) -> None:
         """Wait until no answer streams."""
         while self._turns:
-            await asyncio.wait(list(self._turns.values()))
+            await asyncio.wait([turn.kept for turn in self._turns.values()])
 
     async def close(self) -> None:
-        """Stop what runs and keep what streams: after this nothing of the engine is left."""
-        if self._closed:
-            return
-        self._closed = True
-        for task in self._turns.values():
-            _stop(task)
+        """Stop what runs and keep what streams: after this nothing of the engine is left, and no command is taken."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._close(), name="close the engine")
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        for turn in self._turns.values():
+            turn.stop()
         await self.turns_settled()
         if self._refreshing is not None:
             self._refreshing.cancel()
@@ -129,6 +141,8 @@ class Engine:
     async def handle(self, command: Command) -> None:
         """Carry a command out; answers and refusals are emitted, nothing is raised for them."""
         try:
+            if self._closing and not isinstance(command, Shutdown):
+                raise Refused("closing", _CLOSING)
             await self._handle(command)
         except Refused as error:
             self._emit(CommandFailed(error.code, str(error), command.request))
@@ -138,6 +152,9 @@ class Engine:
             self._emit(CommandFailed(error.code, str(error), command.request))
         except StoreUnavailable as error:
             self._emit(CommandFailed(error.code, str(error), command.request))
+        except BrokenProjection as error:
+            sentence = f"This chat cannot be sent to a model: {error}."
+            self._emit(CommandFailed("damaged", sentence, command.request))
         except UndecodablePart as error:
             _log.error("a stored message cannot be read: %s", error)
             sentence = "A stored message cannot be read; it was left as it is: run the doctor command."
@@ -153,8 +170,8 @@ class Engine:
                 self._emit(self._index.progress)
             case ListSessions():
                 rows = [session_row(summary) for summary in await self._sessions.sessions()]
-                for piece, more in pieces(rows, 100):
-                    self._emit(SessionList(tuple(piece), more, command.request))
+                for piece, more in row_pieces(rows):
+                    self._emit(SessionList(piece, more, command.request))
             case OpenSession(session_id=session_id):
                 await self._open(session_id, command.request)
             case FetchBodies(node_ids=node_ids):
@@ -164,10 +181,12 @@ class Engine:
             case SendMessage():
                 await self._send(command)
             case StopTurn(session_id=session_id):
-                task = self._turns.get(session_id)
-                if task is not None:
-                    _stop(task)
-                    await asyncio.wait([task])
+                if session_id in self._sending:
+                    self._stopped_early.add(session_id)
+                turn = self._turns.get(session_id)
+                if turn is not None:
+                    turn.stop()
+                    await asyncio.wait([turn.kept])
                 self._emit(CommandDone(command.request))
             case SaveDraft(session_id=session_id, text=text):
                 await self._sessions.save_draft(session_id, well_formed(text))
@@ -181,13 +200,19 @@ class Engine:
         return (await self._sessions.find(beginning)).id
 
     async def _open(self, session_id: str, request: int) -> None:
-        session = await self._sessions.session(session_id)
-        path = await self._sessions.branch(session.id)
-        draft = await self._sessions.draft(session.id)
+        draft = await self._sessions.draft(session_id)
+        title, revision, path = "", 0, Path(())
+        if session_id != NEW_SESSION:
+            session = await self._sessions.session(session_id)
+            title, revision = one_line(session.title), session.branch_revision
+            path = await self._sessions.branch(session_id)
         rows = [branch_row(node) for node in path.nodes]
-        for piece, more in pieces(rows, 100):
-            event = Branch(session.id, session.title, session.branch_revision, tuple(piece), "", more, request)
-            self._emit(event if more else replace(event, draft=draft))
+        contents = [(piece, "") for piece, _ in row_pieces(rows)]
+        first, *others = text_pieces(draft)
+        contents[-1] = (contents[-1][0], first)
+        contents += [((), part) for part in others]
+        for number, (piece, part) in enumerate(contents, 1):
+            self._emit(Branch(session_id, title, revision, piece, part, number < len(contents), request))
         if path.damage is not None:
             raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
 
@@ -203,27 +228,35 @@ class Engine:
             await self._begin_turn(session_id, text, command.request)
         finally:
             self._sending.discard(session_id)
+            self._stopped_early.discard(session_id)
 
     async def _begin_turn(self, session_id: str, text: str, request: int) -> None:
         await self._model.prepare()
         await self._index.metadata_ready()
         nodes = await self._sound_path(session_id) if session_id else ()
         await self._check_room(nodes, text, session_id)
+        if self._closing:
+            await self._sessions.save_draft(session_id, text)
+            raise Refused("closing", "BibGenie is closing; your question is kept as the draft.")
         title = _title(text)
         changes = await self._sessions.append_user(session_id, [TextPart(text)], title=title, model=self._model.name)
         self._changed(changes)
         question = changes.added[0]
         session = await self._sessions.session(changes.session_id)
-        self._emit(TurnStarted(session.id, question, session.title, self._model.name, request))
-        path = await self._sound_path(session.id)
-        task = asyncio.create_task(self._answer(session.id, question, path), name=f"turn {session.id}")
-        self._turns[session.id] = task
+        turn = self._turn(session.id, await self._sound_path(session.id))
+        if self._closing:
+            raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
+        self._emit(TurnStarted(session.id, question, one_line(session.title), self._model.name, request))
+        running = RunningTurn(turn, lambda answer: self._keep(session.id, question, answer))
+        self._turns[session.id] = running
         self._index.pause()
-        task.add_done_callback(lambda _: self._turn_ended(session.id))
+        running.kept.add_done_callback(lambda _: self._turn_ended(session.id))
+        if session_id in self._stopped_early:
+            running.stop()
 
-    async def _answer(self, session_id: str, question: str, path: tuple[Node, ...]) -> None:
+    def _turn(self, session_id: str, path: tuple[Node, ...]) -> Turn:
         library = self._index.library
-        turn = Turn(
+        return Turn(
             session_id=session_id,
             path=path,
             system=self._system,
@@ -232,17 +265,6 @@ class Engine:
             citations=CitationCheck(library, delivered_on(path)),
             emit=self._emit,
         )
-        try:
-            answer = await turn.run()
-        except asyncio.CancelledError:
-            answer = turn.answer  # the user's stop: what is there is kept, and the task ends well
-        except StoreUnavailable as error:
-            self._emit(TurnFailed(session_id, error.code, str(error)))
-            return
-        try:
-            await self._keep(session_id, question, answer)
-        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-            self._emit(TurnFailed(session_id, "unsaved", str(error)))
 
     def _turn_ended(self, session_id: str) -> None:
         self._turns.pop(session_id, None)
@@ -250,23 +272,28 @@ class Engine:
             self._index.resume()
 
     async def _keep(self, session_id: str, question: str, answer: Answer) -> None:
+        """Store the answer and tell how it ended."""
         node_id = ""
-        failure = answer.failure
-        if failure is None and answer.is_empty and answer.stop_reason != "cancelled":
-            failure = ModelError("empty", "The model answered nothing; your question is kept: ask again.")
         if not answer.is_empty:
-            changes = await self._sessions.append_assistant(
-                session_id,
-                question,
-                answer.parts,
-                model=self._model.name,
-                usage=answer.usage,
-                stop_reason=answer.stop_reason,
-            )
+            try:
+                changes = await self._sessions.append_assistant(
+                    session_id,
+                    question,
+                    answer.parts,
+                    model=self._model.name,
+                    usage=answer.usage,
+                    stop_reason=answer.stop_reason,
+                )
+            except (StoreUnavailable, UnknownSession, NotAllowed) as error:
+                self._emit(TurnFailed(session_id, "unsaved", str(error)))
+                return
             node_id = changes.added[0]
             self._changed(changes)
+        failure = answer.failure
+        if failure is None and not node_id and answer.stop_reason != "cancelled":
+            failure = Failure("empty", _NOTHING.get(answer.stop_reason, _NO_WORD))
         if failure is not None:
-            self._emit(TurnFailed(session_id, failure.code, str(failure), node_id))
+            self._emit(TurnFailed(session_id, failure.code, failure.sentence, node_id))
             return
         usage = answer.usage
         self._emit(
@@ -290,10 +317,7 @@ class Engine:
     async def _check_room(self, path: tuple[Node, ...], text: str, session_id: str) -> None:
         """No request is sent that cannot fit: the question goes to the draft instead (C-13)."""
         limit = self._model.capacity.safe_input_limit
-        try:
-            tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
-        except BrokenProjection as error:
-            raise Refused("damaged", f"This chat cannot be sent to a model: {error}.") from error
+        tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
         if tokens > limit:
             await self._sessions.save_draft(session_id, text)
             raise Refused(
@@ -308,12 +332,6 @@ class Engine:
                 changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added
             )
         )
-
-
-def _stop(task: asyncio.Task[None]) -> None:
-    """Cancel a turn once: a second time would cut off the storing of what is there."""
-    if not task.cancelling():
-        task.cancel()
 
 
 def _title(question: str) -> str:

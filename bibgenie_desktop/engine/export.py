@@ -6,22 +6,27 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from ..sessions.markdown import escaped
 from ..sessions.nodes import Node, Session
 from ..sessions.parts import FilePart, ImagePart, TextPart, ToolCallPart, ZoteroPart, parts_to_json
 from .markdown import text_markdown
+from .views import one_line
 
 JSON_FORMAT = 1
 """Stands in the file; grows when an older program could no longer read it."""
 
 
 def export_markdown(session: Session, path: Sequence[Node]) -> str:
-    """The chat as a person reads it; citations are links, tool calls one line each, reasoning is left out."""
-    blocks = [f"# {_one_line(session.title)}"]
+    """The chat as a person reads it; citations are links, tool calls one line each, reasoning is left out.
+
+    Questions and answers stand as they were written, which is Markdown.
+    """
+    blocks = [f"# {_literal(session.title)}"]
     for node in path:
         if node.role == "user":
             blocks.append(f"## You · {_minute(node.created_at)}")
         elif node.role == "assistant":
-            blocks.append(f"## {node.model or 'Assistant'} · {_minute(node.created_at)}")
+            blocks.append(f"## {_literal(node.model or 'Assistant')} · {_minute(node.created_at)}")
         else:
             continue
         blocks += _blocks(node)
@@ -68,18 +73,19 @@ def _blocks(node: Node) -> list[str]:
             case TextPart():
                 blocks.append(text_markdown(part).strip())
             case ToolCallPart():
-                blocks.append(f"*{part.name}: {_one_line(part.summary) or part.state}*")
+                blocks.append(f"*{_literal(part.name)}: {_literal(part.summary) or part.state}*")
             case ZoteroPart(title=title, citation=citation):
-                blocks.append(f"*Attached: {_one_line(citation or title)}*")
+                blocks.append(f"*Attached: {_literal(citation or title)}*")
             case ImagePart(name=name, mime=mime) | FilePart(name=name, mime=mime):
-                blocks.append(f"*Attached: {_one_line(name or mime)}*")
+                blocks.append(f"*Attached: {_literal(name or mime)}*")
             case _:
                 continue
     return blocks
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _literal(text: str) -> str:
+    """What is no Markdown, in one line and as it is."""
+    return escaped(one_line(text))
 
 
 def _minute(moment: str) -> str:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from ..sessions.citations import CitationState
+from ..sessions.markdown import escaped
 from ..sessions.parts import TextPart
 from .views import text_segments
 
-_ESCAPED = str.maketrans({character: f"\\{character}" for character in "\\[]*_`<>~"})
 
+def citation_markdown(label: str, link: str, state: CitationState, reason: str, *, before: str = "") -> str:
+    """`[Okafor 2014, p. xii](zotero://…)`; what is not verified says so and why, and is never shown silently (Z-3).
 
-def citation_markdown(label: str, link: str, state: CitationState, reason: str) -> str:
-    """`[Okafor 2014, p. xii](zotero://…)`; what is not verified says so and why, and is never shown silently (Z-3)."""
-    text = " ".join(label.split()).translate(_ESCAPED)
+    `before` is the text it follows: a `!` there would make the link a picture, a backslash would take its bracket
+    away, so a space parts them.
+    """
+    space = " " if before.endswith(("!", "\\")) else ""
+    text = escaped(" ".join(label.split()))
     shown = f"[{text}]({link})" if link else f"[{text}]"
     if state == "verified":
-        return shown
-    because = f": {' '.join(reason.split()).translate(_ESCAPED)}" if reason else ""
-    return f"~~{shown}~~ (wrong{because})" if state == "wrong" else f"{shown} (unverified{because})"
+        return space + shown
+    because = f": {escaped(' '.join(reason.split()))}" if reason else ""
+    return space + (f"~~{shown}~~ (wrong{because})" if state == "wrong" else f"{shown} (unverified{because})")
 
 
 def text_markdown(part: TextPart) -> str:
     """A text part with its citations as links."""
-    return "".join(
-        citation_markdown(segment.text, segment.link, _state(segment.state), segment.detail)
-        if segment.kind == "citation"
-        else segment.text
-        for segment in text_segments(part)
-    )
-
-
-def _state(state: str) -> CitationState:
-    return state if state in ("verified", "wrong") else "unverified"  # type: ignore[return-value]
+    pieces = [""]
+    for segment in text_segments(part):
+        match segment.state:
+            case ("verified" | "unverified" | "wrong") as state if segment.kind == "citation":
+                pieces.append(citation_markdown(segment.text, segment.link, state, segment.detail, before=pieces[-1]))
+            case _:
+                pieces.append(segment.text)
+    return "".join(pieces)

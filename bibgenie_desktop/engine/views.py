@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
 from typing import TypeVar
 
 from ..protocol.messages import BranchRow, Segment, SessionRow
 from ..sessions.citations import TOKEN, Citation
+from ..sessions.locators import Locator, MalformedLocator
 from ..sessions.nodes import Node
 from ..sessions.parts import FilePart, ImagePart, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
 from ..store.sessions import SessionSummary
 from ..zotero.links import build_link
 
-T = TypeVar("T")
+Row = TypeVar("Row", SessionRow, BranchRow)
 
 PIECE_CHARACTERS = 8_000
-"""Characters of one piece of a body: with JSON's escapes still far below the pipe's 64 KiB."""
+"""Characters of one piece of a text: with JSON's escapes still far below the pipe's 64 KiB."""
+PIECE_BYTES = 32_000
+"""Bytes of JSON of one piece of a list of rows."""
+LONGEST_LINE = 300
+"""Characters of what stands in one line, such as a title or a citation's label."""
+LONGEST_DETAIL = 1_000
 
 
 def session_row(summary: SessionSummary) -> SessionRow:
@@ -23,7 +31,7 @@ def session_row(summary: SessionSummary) -> SessionRow:
     session = summary.session
     return SessionRow(
         session.id,
-        session.title,
+        one_line(session.title),
         summary.turns,
         summary.tokens,
         session.leaf_id,
@@ -49,11 +57,12 @@ def segments_of(node: Node) -> list[Segment]:
             case ReasoningPart(text=text):
                 segments.append(Segment("reasoning", text))
             case ToolCallPart():
-                segments.append(Segment("tool", part.name, state=part.state, detail=part.summary))
+                summary = part.summary[:LONGEST_DETAIL]
+                segments.append(Segment("tool", one_line(part.name), state=part.state, detail=summary))
             case ZoteroPart(title=title, citation=citation):
-                segments.append(Segment("text", f"[{citation or title}]"))
+                segments.append(Segment("text", f"[{one_line(citation or title)}]"))
             case ImagePart(name=name, mime=mime) | FilePart(name=name, mime=mime):
-                segments.append(Segment("text", f"[{name or mime}]"))
+                segments.append(Segment("text", f"[{one_line(name or mime)}]"))
     return segments
 
 
@@ -75,33 +84,56 @@ def text_segments(part: TextPart) -> list[Segment]:
 
 def citation_segment(citation: Citation) -> Segment:
     """A citation as a chip: its label, its link, its state, and why it is not verified or what it quotes."""
-    link = "" if citation.locator is None else build_link(citation.locator)
-    return Segment("citation", citation.label, link, citation.state, citation.reason or citation.quote)
+    detail = (citation.reason or citation.quote)[:LONGEST_DETAIL]
+    return Segment("citation", one_line(citation.label), link_to(citation.locator), citation.state, detail)
+
+
+def link_to(locator: Locator | None) -> str:
+    """The `zotero://` link to what is cited; "" where there is none, as for a damaged locator."""
+    try:
+        return "" if locator is None else build_link(locator)
+    except MalformedLocator:
+        return ""
+
+
+def one_line(text: str) -> str:
+    """`text` in one line of at most LONGEST_LINE characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+def text_pieces(text: str) -> list[str]:
+    """`text` in pieces of at most PIECE_CHARACTERS; one empty piece for no text."""
+    return [text[start : start + PIECE_CHARACTERS] for start in range(0, max(1, len(text)), PIECE_CHARACTERS)]
 
 
 def body_pieces(node: Node) -> Iterator[tuple[tuple[Segment, ...], bool]]:
-    """A node's body in pieces of about PIECE_CHARACTERS; the last one with False."""
-    split: list[Segment] = []
-    for segment in segments_of(node):
-        starts = range(0, max(1, len(segment.text)), PIECE_CHARACTERS)
-        split += [
-            Segment(segment.kind, segment.text[start : start + PIECE_CHARACTERS], segment.link, segment.state, detail)
-            for start in starts
-            for detail in [segment.detail[:1_000]]
-        ]
+    """A node's body in pieces of about PIECE_CHARACTERS; the last one with False.
+
+    Only long texts and thoughts are split, into segments of the same kind that follow each other.
+    """
     piece: list[Segment] = []
     room = PIECE_CHARACTERS
-    for segment in split:
-        size = len(segment.text) + len(segment.link) + len(segment.detail) + 100
-        if piece and size > room:
-            yield tuple(piece), True
-            piece, room = [], PIECE_CHARACTERS
-        piece.append(segment)
-        room -= size
+    for segment in segments_of(node):
+        for text in text_pieces(segment.text):
+            size = len(text) + len(segment.link) + len(segment.detail) + 100
+            if piece and size > room:
+                yield tuple(piece), True
+                piece, room = [], PIECE_CHARACTERS
+            piece.append(replace(segment, text=text))
+            room -= size
     yield tuple(piece), False
 
 
-def pieces(rows: Sequence[T], size: int) -> Iterator[tuple[Sequence[T], bool]]:
-    """`rows` in pieces of `size`, each with whether more follow; one empty piece for no rows."""
-    for start in range(0, max(1, len(rows)), size):
-        yield rows[start : start + size], start + size < len(rows)
+def row_pieces(rows: Iterable[Row]) -> Iterator[tuple[tuple[Row, ...], bool]]:
+    """`rows` in pieces of about PIECE_BYTES, each with whether more follow; one empty piece for no rows."""
+    piece: list[Row] = []
+    room = PIECE_BYTES
+    for row in rows:
+        size = len(json.dumps(asdict(row), ensure_ascii=False).encode("utf-8", "replace"))
+        if piece and size > room:
+            yield tuple(piece), True
+            piece, room = [], PIECE_BYTES
+        piece.append(row)
+        room -= size
+    yield tuple(piece), False

@@ -3,30 +3,10 @@
 from __future__ import annotations
 
 import logging
-import re
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
-REDACTED = "[redacted]"
-
-_SECRETS = re.compile(
-    r"""
-    (?P<lead>
-        \b(?:authorization|proxy-authorization)\b["']?\s*[:=]\s*["']?(?:bearer|basic)?\s*
-      | \bbearer\s+
-      | \b(?:[a-z0-9]+[-_])*(?:api[-_]?key|access[-_]?token|secret|password|passwd|token)\b["']?\s*[:=]\s*["']?
-      | ://[^/\s:@]+:
-    )
-    (?P<secret>[^\s"',;&@)}\]]{4,})
-    | \b(?:sk|pk|rk|key|gsk|xai|AIza|hf|ghp|glpat)[-_]?[A-Za-z0-9_\-]{16,}
-    """,
-    re.IGNORECASE | re.VERBOSE,
-)
-
-
-def redact(text: str) -> str:
-    """`text` with everything that looks like a key, token or password replaced."""
-    return _SECRETS.sub(lambda match: f"{match['lead'] or ''}{REDACTED}", text)
+from .redaction import redact
 
 
 class RedactingFormatter(logging.Formatter):
@@ -45,7 +25,7 @@ def start_logging(folder: Path, level: str) -> logging.Handler | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         handler = RotatingFileHandler(
-            folder / "bibgenie.log", maxBytes=1_000_000, backupCount=5, encoding="utf-8", delay=True
+            folder / "bibgenie.log", maxBytes=1_000_000, backupCount=5, encoding="utf-8", errors="backslashreplace"
         )
     except OSError:
         return None

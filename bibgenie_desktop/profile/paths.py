@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,8 @@ def find_profile(chosen: str | None, environ: Mapping[str, str]) -> Profile:
     """The profile: `--profile`, else BIBGENIE_PROFILE, else the platform's folder for an application's data."""
     folder = chosen or environ.get(ENVIRONMENT_VARIABLE)
     if folder:
-        return Profile(Path(folder).expanduser().absolute())
+        # os.path leaves a `~name` that nobody has as it is; pathlib raises for it.
+        return Profile(Path(os.path.expanduser(folder)).absolute())
     import platformdirs
 
     return Profile(Path(platformdirs.user_data_dir("bibgenie-desktop", appauthor=False)))

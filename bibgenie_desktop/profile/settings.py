@@ -35,9 +35,7 @@ _PLACES = {
 def load_settings(path: Path) -> Settings:
     """Read the settings; a missing file gives the defaults. Raises SettingsUnreadable."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return Settings()
+        data = tomllib.loads(_text(path))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingsUnreadable(
             f"The settings file {path} cannot be read and was left as it is: mend it or move it away."
@@ -45,28 +43,45 @@ def load_settings(path: Path) -> Settings:
     values: dict[str, Any] = {}
     for name, (table, key) in _PLACES.items():
         section = data.get(table, {})
-        if isinstance(section, dict) and key in section:
-            value = section[key]
-            if not isinstance(value, type(getattr(Settings(), name))):
-                raise SettingsUnreadable(
-                    f"In the settings file {path}, {table}.{key} has a value of the wrong kind: mend it or remove the line."
-                )
-            values[name] = value
+        if not isinstance(section, dict):
+            raise _wrong_kind(path, table)
+        if key in section:
+            if not isinstance(section[key], type(getattr(Settings(), name))):
+                raise _wrong_kind(path, f"{table}.{key}")
+            values[name] = section[key]
     return Settings(**values)
 
 
 def store_setting(path: Path, name: str, value: str | bool) -> None:
-    """Change one setting and leave all else of the file as it stands. Raises SettingsUnreadable."""
+    """Change one setting and leave all else of the file as it stands. Raises SettingsUnreadable.
+
+    A file that `load_settings` refuses is not written.
+    """
     import tomlkit
 
+    load_settings(path)
     table, key = _PLACES[name]
     try:
-        document = tomlkit.parse(path.read_text(encoding="utf-8")) if path.exists() else tomlkit.document()
+        document = tomlkit.parse(_text(path))
         section = document.setdefault(table, tomlkit.table())
         section[key] = value
         _replace(path, tomlkit.dumps(document))
-    except (OSError, UnicodeDecodeError, ValueError) as error:
+    except (OSError, ValueError, tomlkit.exceptions.TOMLKitError) as error:
         raise SettingsUnreadable(f"The settings file {path} cannot be written: check the folder.") from error
+
+
+def _text(path: Path) -> str:
+    """The file's text, "" where there is none. Editors on Windows may put a byte order mark before it."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""  # what stands in the folder's place is told by whatever needs the profile itself
+
+
+def _wrong_kind(path: Path, place: str) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"In the settings file {path}, {place} has a value of the wrong kind: mend it or remove the line."
+    )
 
 
 def _replace(path: Path, text: str) -> None:

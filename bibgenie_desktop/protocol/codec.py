@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import asdict, fields, is_dataclass
+from reprlib import repr as shortened
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from . import messages
@@ -20,7 +21,7 @@ _EVENTS: dict[str, type[Any]] = {kind.__name__: kind for kind in get_args(Event)
 
 
 def to_json(message: Command | Event) -> dict[str, Any]:
-    """The message with its `type`; tuples become arrays."""
+    """The message with its `type`, ready for `json.dumps`, which writes tuples as arrays."""
     return {"type": type(message).__name__, **asdict(message)}
 
 
@@ -41,7 +42,7 @@ def _message(data: object, kinds: Mapping[str, type[Any]]) -> Any:
         raise MalformedMessage("a message is an object")
     kind = kinds.get(str(data.get("type")))
     if kind is None:
-        raise MalformedMessage(f"unknown type of message: {data.get('type')!r}")
+        raise MalformedMessage(f"unknown type of message: {shortened(data.get('type'))}")
     return _build(kind, {key: value for key, value in data.items() if key != "type"})
 
 
@@ -58,7 +59,7 @@ def _build(kind: type[Any], data: Mapping[str, Any]) -> Any:
     hints = _hints(kind)
     unknown = data.keys() - {field.name for field in fields(kind)}
     if unknown:
-        raise MalformedMessage(f"{kind.__name__} has no {sorted(unknown)}")
+        raise MalformedMessage(f"{kind.__name__} has no {shortened(sorted(unknown))}")
     values = {name: _value(hints[name], value, f"{kind.__name__}.{name}") for name, value in data.items()}
     try:
         return kind(**values)
@@ -74,7 +75,7 @@ def _value(hint: Any, value: Any, where: str) -> Any:
                 return _value(option, value, where)
             except MalformedMessage:
                 continue
-        raise MalformedMessage(f"{where}: {value!r}")
+        raise MalformedMessage(f"{where}: {shortened(value)}")
     if origin is Literal:
         if value in get_args(hint) and isinstance(value, str):
             return value
@@ -92,4 +93,4 @@ def _value(hint: Any, value: Any, where: str) -> Any:
             return None
     elif isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
         return value
-    raise MalformedMessage(f"{where}: {value!r}")
+    raise MalformedMessage(f"{where}: {shortened(value)}")

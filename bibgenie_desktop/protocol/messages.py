@@ -41,7 +41,10 @@ class ListSessions:
 
 @dataclass(frozen=True, slots=True)
 class OpenSession:
-    """Answered by Branch, then by the draft in it. An unknown id is answered by CommandFailed."""
+    """Answered by Branch, with the draft in it. An unknown id is answered by CommandFailed.
+
+    `session_id` "" asks for the chat that does not exist yet: an empty branch and its draft.
+    """
 
     session_id: str
     request: int = 0
@@ -181,7 +184,10 @@ class SessionList:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A session's active branch, root first, in pieces of which the last has `more` False and the draft."""
+    """A session's active branch, root first, in pieces of which the last has `more` False.
+
+    The draft is what the pieces' `draft` make together: it is in the last one, but for a very long one.
+    """
 
     session_id: str
     title: str

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 from .nodes import STOP_REASONS, Node, Role
 
+LONGEST_REASON = 200
+"""Characters: a damaged message may hold anything, and what it holds is quoted in the reason."""
+
 
 class NotAllowed(Exception):
     """An operation that the tree refuses; `str()` is one plain sentence with the reason."""
@@ -43,7 +46,7 @@ def path_to_root(leaf_id: str | None, nodes: Mapping[str, Node | Exception]) -> 
             damage = f"message {current} is missing" if chain else f"the last message {current} is missing"
             break
         if isinstance(node, Exception):
-            damage = f"message {current} cannot be read: {node}"
+            damage = f"message {current} cannot be read: {str(node)[:LONGEST_REASON]}"
             break
         chain.append(node)
         current = node.parent_id

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from .locators import (
     AnnotationLocator,
@@ -22,6 +22,7 @@ from .locators import (
     ItemRef,
     LibraryRef,
     Locator,
+    MalformedLocator,
     PageLocator,
     SectionLocator,
     locator_from_json,
@@ -30,11 +31,17 @@ from .locators import (
 
 CitationState: TypeAlias = Literal["verified", "unverified", "wrong"]
 
-TOKEN = re.compile(r"\[\[cite:(?:groups/(?P<group>[1-9]\d{0,9})/)?(?P<key>[A-Z0-9]{8})(?:@(?P<place>s?\d{1,6}))?\]\]")
+TOKEN = re.compile(
+    r"\[\[cite:(?:groups/(?P<group>[1-9][0-9]{0,9})/)?(?P<key>[A-Z0-9]{8})(?:@(?P<place>s?[0-9]{1,6}))?\]\]"
+)
 """One whole citation token."""
 
 LONGEST_TOKEN = len("[[cite:groups/1234567890/ABCDEFGH@s123456]]")
 """No token is longer: an unclosed `[[` with more behind it is text."""
+
+
+class MalformedCitation(ValueError):
+    """A stored citation that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,16 +128,20 @@ class Citation:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Citation:
-        """Read what `to_json` writes. Raises KeyError or MalformedLocator."""
-        state = data["state"]
-        if state not in ("verified", "unverified", "wrong"):
-            raise ValueError(f"unknown state of a citation: {state!r}")
-        locator = data["locator"]
-        return cls(
-            data["token"],
-            state,
-            data["short_ref"],
-            None if locator is None else locator_from_json(locator),
-            data["reason"],
-            data["quote"],
-        )
+        """Read what `to_json` writes. Raises MalformedCitation."""
+        try:
+            token, state, short_ref, reason, quote = (
+                data[key] for key in ("token", "state", "short_ref", "reason", "quote")
+            )
+            locator = data["locator"]
+        except (KeyError, TypeError) as error:
+            raise MalformedCitation(f"a citation lacks {error}") from error
+        if state not in get_args(CitationState):
+            raise MalformedCitation(f"unknown state of a citation: {state!r}")
+        if not all(isinstance(value, str) for value in (token, short_ref, reason, quote)):
+            raise MalformedCitation("a citation holds something else where text belongs")
+        try:
+            place = None if locator is None else locator_from_json(locator)
+        except MalformedLocator as error:
+            raise MalformedCitation(str(error)) from error
+        return cls(token, state, short_ref, place, reason, quote)

@@ -11,7 +11,8 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_WORD = re.compile(r"[^\W_]+(?:[’'\-‐‑][^\W_]+)*")
+# A letter may be followed by its accents as characters of their own: `e` and U+0300.
+_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+(?:[’'\-‐‑](?:[^\W_][\u0300-\u036f]*)+)*")
 
 _STOP_WORDS = frozenset(
     # English
@@ -21,7 +22,7 @@ _STOP_WORDS = frozenset(
     " no nor not of off often on once one only or other our out over own please same say says shall she should show"
     " so some such tell than that the their them then there these they this those through to too under until up us"
     " very was we were what when where whether which while who whom whose why will with within without would you your"
-    " explain describe list find mean means paper papers author authors write writes wrote according"
+    " explain describe according"
     # German
     " aber als also am an auch auf aus bei bin bis bist da damit dann das dass dein dem den denn der des dessen die"
     " dies diese dieser dieses doch dort du durch ein eine einem einen einer eines er es etwas euch für gegen hat hatte"
@@ -43,14 +44,26 @@ _ABBREVIATIONS = frozenset(
     " jan feb mar apr jun jul aug sep sept oct nov dec".split()
 )
 
-_SENTENCE_END = re.compile(r"[.!?…]+[\"”’»›“)\]]*\s+|[。！？]+[」』”’）]*\s*|\n\n+")
+_BEFORE_ORDINAL = frozenset("am bis das dem den der des die dieses im ins jenes nach seit vom zum".split())
+"""Between one of these German words and a noun, a short number with a point is an ordinal: `im 19. Jahrhundert`."""
+
+_CLOSING = r"(?:[\"”’“‘»«›‹)\]]|[ \u00a0\u202f]»)*"
+_SENTENCE_END = re.compile(rf"(?<![.!?…])[.!?…]+{_CLOSING}\s+|[。！？]+[」』”’）]*\s*|\n\n+")
+_WHOLE = re.compile(rf"(?:[.!?…]{_CLOSING}|[。！？][」』”’）]*)\Z")
 _LAST_TOKEN = re.compile(r"(?:[^\W\d_]\.)*[^\W_]+\Z")
+_LETTER_AND_POINT = re.compile(r"(?<!\w)[^\W\d_]\.\s?\Z")
+_TOKEN_WINDOW = 24
+"""Characters before a point in which its token is looked for: more than any abbreviation has."""
+
+_JOINTS = str.maketrans({"’": "'", "‐": "-"})
+_PIECES = re.compile("['-]")
 
 
 def fold(word: str) -> str:
-    """`word` for comparing: lower case, without diacritics."""
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
+    """`word` for comparing: lower case, without diacritics, compatible forms and joints written in one way."""
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
+    plain = "".join(character for character in decomposed if not unicodedata.combining(character))
+    return unicodedata.normalize("NFC", plain.translate(_JOINTS))
 
 
 def words(text: str) -> list[str]:
@@ -60,14 +73,24 @@ def words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word to search: as the user wrote it, and the folded stem that a matching word begins with."""
+    """A word to search: as the user wrote it, and the folded stem that a matching word begins with.
+
+    A stem of fewer than four letters begins too many words: then only the word itself and the stem itself match.
+    """
 
     word: str
     stem: str
 
+    @property
+    def is_prefix(self) -> bool:
+        """Whether the stem is long enough to stand for all words that begin with it."""
+        return len(self.stem) >= 4
+
     def matches(self, folded_word: str) -> bool:
         """Whether a word of a text, already folded, counts as this term."""
-        return folded_word == self.stem or (len(self.stem) >= 4 and folded_word.startswith(self.stem))
+        if self.is_prefix:
+            return folded_word.startswith(self.stem)
+        return folded_word in (self.stem, fold(self.word))
 
 
 def search_terms(question: str) -> list[Term]:
@@ -87,7 +110,8 @@ def _carries_meaning(word: str) -> bool:
 
 
 def _stem(folded: str) -> str:
-    """English plurals and -ing lose their ending: enough to find `citation` by `citations`, and never a wrong word."""
+    """English plurals, genitives and -ing lose their ending: enough to find `citation` by `citations`."""
+    folded = folded.removesuffix("'s")
     if not folded.isascii():
         return folded
     if len(folded) >= 7 and folded.endswith("ing"):
@@ -118,9 +142,6 @@ def sentences(text: str) -> list[str]:
     return [sentence for sentence in (" ".join(piece.split()) for piece in found) if sentence]
 
 
-_WHOLE = re.compile(r"[.!?…。！？][\"”’»›“)\]」』）]*\Z")
-
-
 def is_whole(sentence: str) -> bool:
     """Whether a sentence ends as sentences do: a title, a heading or a piece cut off does not."""
     return _WHOLE.search(sentence) is not None
@@ -130,25 +151,28 @@ def _ends_sentence(text: str, start: int, end: re.Match[str]) -> bool:
     following = text[end.end() : end.end() + 2]
     if following[:1].isalpha() and following[1:] == ".":
         return False
-    last = _LAST_TOKEN.search(text, start, end.start())
+    last = _LAST_TOKEN.search(text, max(start, end.start() - _TOKEN_WINDOW), end.start())
     if last is None:
         return True
     token = last[0]
-    if token.casefold() in _ABBREVIATIONS:
-        # `… in vol. 3. Then …`: an abbreviation ends a sentence only where nothing else can follow it.
+    if token.casefold() in _ABBREVIATIONS or "." in token:
+        # `the U.S. Army`: a sentence too long is a smaller fault than one cut in two.
         return False
     if len(token) == 1 and token.isalpha():
-        return not token.isupper() and token.isascii()
-    return not (token.isdigit() and len(token) <= 2 and _begins_list(text, start, last.start()))
+        # `J. Hale`, `d. h. Menschen`, but `the variable x. Then`
+        is_spaced = _LETTER_AND_POINT.search(text, max(start, last.start() - 4), last.start()) is not None
+        return not token.isupper() and token.isascii() and not is_spaced
+    return not (token.isdigit() and len(token) <= 2 and _is_list_number_or_ordinal(text, start, last.start()))
 
 
-def _begins_list(text: str, start: int, position: int) -> bool:
-    """Whether a short number stands at the beginning of its sentence: `1. First` is no sentence."""
-    return not text[start:position].strip()
+def _is_list_number_or_ordinal(text: str, start: int, position: int) -> bool:
+    """Whether a short number begins its sentence (`1. First`) or is a German ordinal (`am 3. Oktober`)."""
+    before = text[max(start, position - _TOKEN_WINDOW) : position].split()
+    return not before or before[-1].casefold() in _BEFORE_ORDINAL
 
 
 def matched(terms: Iterable[Term], text: str) -> list[Term]:
     """Those of `terms` that occur in `text`."""
     folded = {fold(word) for word in words(text)}
-    folded |= {piece for word in folded if "-" in word for piece in word.split("-")}
+    folded |= {piece for word in folded for piece in _PIECES.split(word)}
     return [term for term in terms if any(term.matches(word) for word in folded)]

@@ -15,17 +15,40 @@ from .locators import ItemRef, LibraryRef
 
 AnnotationType: TypeAlias = Literal["highlight", "underline", "note", "text", "image", "ink", "unknown"]
 
-_BREAK = re.compile(r"<(?:/p|/div|/h[1-6]|/li|/tr|/blockquote|br)\b[^>]*>", re.IGNORECASE)
-_UNSEEN = re.compile(r"<(script|style|head)\b.*?</\1\s*>|<!--.*?-->", re.IGNORECASE | re.DOTALL)
+# Each pattern reads a text once, however it was made: a note may be a megabyte of `<script`.
+_BREAK = re.compile(r"<(?:/p|/div|/h[1-6]|/li|/tr|/blockquote|br)\b[^<>]*>", re.IGNORECASE)
+_UNSEEN = re.compile(r"<(script|style|head)\b|(<!--)", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-_SPACES = re.compile(r"[ \t\u00a0]+")
-_EMPTY_LINES = re.compile(r"\s*\n\s*")
+_SPACES = re.compile(r"[^\S\n]+")
+_EMPTY_LINES = re.compile(r" ?\n\s*")
 
 
 def plain(markup: str) -> str:
     """The text of a title or note without its HTML, one line a block."""
-    text = _TAG.sub("", _BREAK.sub("\n", _UNSEEN.sub(" ", markup)))
+    text = _TAG.sub("", _BREAK.sub("\n", _seen(markup)))
     return _EMPTY_LINES.sub("\n", _SPACES.sub(" ", html.unescape(text))).strip()
+
+
+def _seen(markup: str) -> str:
+    """`markup` without scripts, styles and comments; one that is never closed is kept."""
+    kept: list[str] = []
+    position = 0
+    unclosed: set[str] = set()
+    while opening := _UNSEEN.search(markup, position):
+        kept.append(markup[position : opening.start()])
+        name = (opening[1] or "").casefold()
+        closing = None if name in unclosed else _closing(name).search(markup, opening.end())
+        if closing is None:
+            unclosed.add(name)
+            kept.append(opening[0])
+        else:
+            kept.append(" ")
+        position = (closing or opening).end()
+    return "".join(kept) + markup[position:]
+
+
+def _closing(name: str) -> re.Pattern[str]:
+    return re.compile(rf"</{name}\s*>", re.IGNORECASE) if name else re.compile("-->")
 
 
 @dataclass(frozen=True, slots=True)

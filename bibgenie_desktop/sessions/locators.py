@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 _KEY = re.compile(r"[A-Z0-9]{8}\Z")
-_LIBRARY_PATH = re.compile(r"(?:library|groups/([1-9][0-9]{0,17}))\Z")
+_LIBRARY_PATH = re.compile(r"(?:library|groups/([1-9][0-9]{0,9}))\Z")
+
+LARGEST_GROUP_ID = 9_999_999_999
+"""Ten digits: what a citation token has room for."""
 
 
 class MalformedLocator(ValueError):
@@ -28,13 +31,13 @@ def is_key(text: str) -> bool:
 class LibraryRef:
     """A library: the personal one (`group_id` 0) or a group's.
 
-    Raises MalformedLocator for a negative group id.
+    Raises MalformedLocator for a group id that is negative or above LARGEST_GROUP_ID.
     """
 
     group_id: int = 0
 
     def __post_init__(self) -> None:
-        if self.group_id < 0:
+        if not 0 <= self.group_id <= LARGEST_GROUP_ID:
             raise MalformedLocator(f"no group has the id {self.group_id}")
 
     @property
@@ -168,15 +171,15 @@ def locator_from_json(data: Mapping[str, Any]) -> Locator:
                 return ItemLocator(ItemRef.from_path(data["item"]))
             case "page":
                 return PageLocator(
-                    ItemRef.from_path(data["attachment"]), _index(data["page_index"]), str(data["page_label"])
+                    ItemRef.from_path(data["attachment"]), _index(data["page_index"]), _text(data["page_label"])
                 )
             case "section":
                 return SectionLocator(
                     ItemRef.from_path(data["attachment"]),
                     _index(data["spine_index"]),
-                    str(data["href"]),
-                    str(data["cfi"]),
-                    str(data["section_title"]),
+                    _text(data["href"]),
+                    _text(data["cfi"]),
+                    _text(data["section_title"]),
                 )
             case "annotation":
                 page = data["page_index"]
@@ -184,12 +187,18 @@ def locator_from_json(data: Mapping[str, Any]) -> Locator:
                     ItemRef.from_path(data["annotation"]),
                     ItemRef.from_path(data["attachment"]),
                     None if page is None else _index(page),
-                    str(data["page_label"]),
+                    _text(data["page_label"]),
                 )
             case kind:
                 raise MalformedLocator(f"unknown kind of locator: {kind!r}")
     except (KeyError, TypeError, AttributeError) as error:
         raise MalformedLocator(f"a locator lacks or misstates {error}") from error
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise MalformedLocator(f"not text: {value!r}")
+    return value
 
 
 def _index(value: object) -> int:

@@ -131,9 +131,9 @@ def part_from_json(data: object) -> Part:
     try:
         match data["type"]:
             case "text":
-                return TextPart(_text(data, "text"), tuple(Citation.from_json(c) for c in data.get("citations", ())))
+                return TextPart(_text(data, "text"), tuple(Citation.from_json(c) for c in _array(data, "citations")))
             case "reasoning":
-                return ReasoningPart(_text(data, "text"), dict(data.get("replay", {})))
+                return ReasoningPart(_text(data, "text"), _object(data, "replay"))
             case "tool_call":
                 state = data["state"]
                 if state not in get_args(ToolState):
@@ -144,11 +144,11 @@ def part_from_json(data: object) -> Part:
                     arguments=_text(data, "arguments"),
                     state=state,
                     result=_text(data, "result"),
-                    step=int(data.get("step", 0)),
-                    delivered=tuple(locator_from_json(locator) for locator in data.get("delivered", ())),
-                    summary=str(data.get("summary", "")),
-                    duration_ms=int(data.get("duration_ms", 0)),
-                    replay=dict(data.get("replay", {})),
+                    step=_count(data, "step"),
+                    delivered=tuple(locator_from_json(locator) for locator in _array(data, "delivered")),
+                    summary=_text(data, "summary"),
+                    duration_ms=_count(data, "duration_ms"),
+                    replay=_object(data, "replay"),
                 )
             case "image":
                 return ImagePart(_text(data, "blob_id"), _text(data, "mime"), _text(data, "name"))
@@ -186,4 +186,25 @@ def _text(data: Mapping[str, Any], key: str) -> str:
     value = data[key]
     if not isinstance(value, str):
         raise UndecodablePart(f"{key} is text, not {type(value).__name__}")
+    return value
+
+
+def _count(data: Mapping[str, Any], key: str) -> int:
+    value = data[key]
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise UndecodablePart(f"{key} is a number from 0, not {value!r}")
+    return value
+
+
+def _array(data: Mapping[str, Any], key: str) -> list[Any]:
+    value = data[key]
+    if not isinstance(value, list):
+        raise UndecodablePart(f"{key} is an array, not {type(value).__name__}")
+    return value
+
+
+def _object(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    value = data[key]
+    if not isinstance(value, dict):
+        raise UndecodablePart(f"{key} is an object, not {type(value).__name__}")
     return value

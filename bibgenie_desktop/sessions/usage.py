@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, TypeGuard
+
+
+class MalformedUsage(ValueError):
+    """Stored usage that cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,31 @@ class Usage:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> Usage:
-        """Read what `to_json` writes; unknown keys are left out, so that an older program reads a newer row."""
-        known = {field.name for field in fields(cls)}
-        return cls(**{key: value for key, value in data.items() if key in known})
+    def from_json(cls, data: object) -> Usage:
+        """Read what `to_json` writes; unknown keys are left out, so that an older program reads a newer row.
+
+        Raises MalformedUsage.
+        """
+        if not isinstance(data, Mapping):
+            raise MalformedUsage(f"usage is an object, not {type(data).__name__}")
+        known = {field.name for field in fields(cls)} & data.keys()
+        for key in known:
+            if not _fits(key, data[key]):
+                raise MalformedUsage(f"the usage's {key} is {data[key]!r}")
+        return cls(**{key: data[key] for key in known})
+
+
+def _fits(key: str, value: object) -> bool:
+    match key:
+        case "real":
+            return isinstance(value, bool)
+        case "checkpoint_id":
+            return value is None or isinstance(value, str)
+        case "cost":
+            return value is None or (_is_number(value) and 0 <= value < math.inf)
+        case _:
+            return isinstance(value, int) and _is_number(value) and value >= 0
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

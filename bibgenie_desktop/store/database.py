@@ -10,6 +10,7 @@ import asyncio
 import sqlite3
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
@@ -17,6 +18,8 @@ import sqlalchemy
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.pool import StaticPool
+
+from .header import is_damage, primary_code
 
 T = TypeVar("T")
 
@@ -38,12 +41,18 @@ class Database:
     """A SQLite file behind one writer thread and one reader thread.
 
     `write` and `read` run a function with a connection inside one transaction; what the function raises rolls the
-    transaction back and reaches the caller. Errors of the file itself are raised as StoreUnavailable.
+    transaction back and reaches the caller. Errors of the file itself are raised as StoreUnavailable. Text that is
+    not UTF-8 is read with a lone surrogate for each broken byte, so that one flipped bit does not hide a whole table.
+
+    `what` and `if_damaged` are for the user: what the file is, and what to do where it is damaged.
     """
 
-    def __init__(self, path: Path, *, what: str, synchronous: Literal["FULL", "NORMAL"] = "FULL") -> None:
+    def __init__(
+        self, path: Path, *, what: str, if_damaged: str, synchronous: Literal["FULL", "NORMAL"] = "FULL"
+    ) -> None:
         self.path = path
-        self._what = what
+        self._name = f"{what} ({path})"
+        self._if_damaged = if_damaged
         self._synchronous = synchronous
         self._writer_thread = ThreadPoolExecutor(1, thread_name_prefix=f"{path.stem}-writer")
         self._reader_thread = ThreadPoolExecutor(1, thread_name_prefix=f"{path.stem}-reader")
@@ -90,6 +99,7 @@ class Database:
         @sqlalchemy.event.listens_for(engine, "connect")
         def configure(connection: sqlite3.Connection, _record: object) -> None:
             connection.isolation_level = None  # SQLAlchemy's begin event decides when a transaction begins
+            connection.text_factory = _decoded
             for pragma in ("journal_mode=WAL", f"synchronous={self._synchronous}", "foreign_keys=ON"):
                 connection.execute(f"PRAGMA {pragma}").close()
 
@@ -100,16 +110,27 @@ class Database:
         return engine
 
     def _explained(self, error: DatabaseError) -> StoreUnavailable:
-        text = str(error.orig).lower()
-        name = f"{self._what} ({self.path})"
-        if "readonly" in text or "unable to open" in text:
-            return StoreUnavailable("unwritable", f"{name} cannot be written; nothing was changed: check the folder.")
-        if "malformed" in text or "not a database" in text or "disk i/o error" in text:
-            return StoreUnavailable(
-                "damaged", f"{name} is damaged; it was left as it is: restore a backup from the profile's backups."
-            )
-        if "locked" in text or "busy" in text:
-            return StoreUnavailable("busy", f"{name} is in use by another program; nothing was changed: try again.")
-        if "full" in text:
-            return StoreUnavailable("full", f"The disk is full; {name} is unchanged: free some space and try again.")
-        return StoreUnavailable("failed", f"{name} refused a change; nothing was changed: run the doctor command.")
+        if is_damage(error.orig):
+            return StoreUnavailable("damaged", f"{self._name} is damaged; it was left as it is: {self._if_damaged}.")
+        code, sentence = _TROUBLES.get(primary_code(error.orig), _REFUSED)
+        return StoreUnavailable(code, sentence.format(name=self._name))
+
+
+_TROUBLES: dict[int | None, tuple[StoreCode, str]] = {
+    sqlite3.SQLITE_READONLY: ("unwritable", "{name} cannot be written; nothing was changed: check the folder."),
+    sqlite3.SQLITE_CANTOPEN: ("unwritable", "{name} cannot be opened; nothing was changed: check the folder."),
+    sqlite3.SQLITE_BUSY: ("busy", "{name} is in use by another program; nothing was changed: try again."),
+    sqlite3.SQLITE_FULL: ("full", "{name} is unchanged, for the disk is full: free some space and try again."),
+    # Also what a quota or a limit on the size of files looks like.
+    sqlite3.SQLITE_IOERR: (
+        "full",
+        "{name} is unchanged, for the disk refused to read or write it: check the disk and its free space.",
+    ),
+}
+_REFUSED: tuple[StoreCode, str] = (
+    "failed",
+    "{name} refused a change; nothing was changed: run the doctor command.",
+)
+
+# Called for every text that is read: no function of Python's own stands between.
+_decoded = partial(str, encoding="utf-8", errors="surrogateescape")

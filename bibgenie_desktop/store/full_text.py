@@ -8,9 +8,10 @@ from ..sessions.language import Term
 
 
 def one_word(term: Term) -> str:
-    """Matches the word itself and, from four letters on, every word that begins with its stem."""
-    exact = _quoted(term.word)
-    return f"({exact} OR {_quoted(term.stem)}*)" if len(term.stem) >= 4 else exact
+    """Matches the word itself and its stem; if that is long enough, also every word that begins with one of them."""
+    beginning = "*" if term.is_prefix else ""
+    forms = dict.fromkeys((term.word, term.stem))
+    return f"({' OR '.join(_quoted(form) + beginning for form in forms)})"
 
 
 def all_words(terms: Iterable[Term]) -> str:

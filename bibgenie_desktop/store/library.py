@@ -24,6 +24,7 @@ from ..sessions.library import (
 )
 from ..sessions.locators import ItemRef
 from .database import Database, StoreUnavailable
+from .header import is_damage, read_header
 from .library_rows import (
     READERS,
     AttachmentRow,
@@ -93,7 +94,12 @@ class LibraryStore:
         check_folder(path)
         if not _fits(path):
             _remove(path)
-        database = Database(path, what="The library index", synchronous="NORMAL")
+        database = Database(
+            path,
+            what="The library index",
+            if_damaged="quit BibGenie and delete this file, and it is built anew",
+            synchronous="NORMAL",
+        )
         try:
             await database.write(_create)
         except BaseException:
@@ -196,10 +202,13 @@ class LibraryStore:
         """Passages that match an FTS5 expression, best first; texts that occur twice are given once."""
 
         def transaction(connection: Connection) -> list[PassageRow]:
-            rows = connection.execute(_SEARCH, {"query": query, "source": source_id, "limit": limit * 3})
+            # The full-text index gives its rows one by one, in their order: no more are made than are taken here.
+            rows = connection.execute(_SEARCH, {"query": query, "source": source_id})
             found: dict[str, PassageRow] = {}
             for row in rows:
-                if row.text_hash not in found and len(found) < limit:
+                if len(found) == limit:
+                    break
+                if row.text_hash not in found:
                     found[row.text_hash] = PassageRow(
                         row.kind,
                         row.text,
@@ -325,7 +334,6 @@ _SEARCH = text(
     JOIN passage_text ON passage_text.id = passage.id
     LEFT JOIN page ON page.id = passage.page_id
     ORDER BY found.rank
-    LIMIT :limit
     """
 )
 _OCCURS = text(
@@ -351,19 +359,19 @@ def _where(connection: Connection, table: Table, column: str, source_id: int, re
 
 
 def _fits(path: Path) -> bool:
-    """Whether there is an index of our version at `path` that SQLite can open."""
-    if not path.exists():
+    """Whether an index of our version is at `path`, or can be made there. Raises StoreUnavailable."""
+    if not path.exists() or path.stat().st_size == 0:
         return True
     try:
-        connection = sqlite3.connect(path)
-        try:
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        finally:
-            connection.close()
-    except sqlite3.Error:
-        return False
-    return bool(version == LIBRARY_VERSION)
+        header = read_header(path)
+    except sqlite3.Error as error:
+        return not is_damage(error)  # such as a lock: opening the file will tell
+    if header.tables and "passage_fts" not in header.tables:
+        raise StoreUnavailable(
+            "foreign",
+            f"The file {path} belongs to another program and was left as it is: choose another profile with --profile.",
+        )
+    return not header.tables or header.version == LIBRARY_VERSION
 
 
 def _remove(path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection, Table, delete, func, select, text
@@ -79,7 +80,10 @@ def insert_pages(connection: Connection, source_id: int, attachment_id: int, pag
     if not pages:
         return
     first = _next_id(connection, page)
-    numbered = list(enumerate(pages, first))
+    # SQLite's substr, which cuts out the passages, ends a text at its first NUL.
+    numbered = [
+        (page_id, replace(each, text=each.text.replace("\0", " "))) for page_id, each in enumerate(pages, first)
+    ]
     connection.execute(
         page.insert(),
         [

@@ -9,7 +9,8 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from .database import StoreUnavailable
-from .schema import APPLICATION_ID, NODE_IS_APPEND_ONLY, SCHEMA_VERSION, metadata
+from .header import is_damage, read_header
+from .schema import APPEND_ONLY, APPLICATION_ID, SCHEMA_VERSION, metadata
 
 
 def check_folder(path: Path) -> None:
@@ -33,24 +34,23 @@ def check_file(path: Path) -> None:
     if not path.exists() or path.stat().st_size == 0:
         return
     try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-        try:
-            (application_id,) = connection.execute("PRAGMA application_id").fetchone()
-            (version,) = connection.execute("PRAGMA user_version").fetchone()
-        finally:
-            connection.close()
+        header = read_header(path)
     except sqlite3.Error as error:
+        if not is_damage(error):
+            return  # such as a lock: opening the file will tell
         raise StoreUnavailable(
             "damaged",
             f"The history file {path} is damaged or is no history; it was left as it is: restore a backup from the "
             "profile's backups, or choose another profile with --profile.",
         ) from error
-    if application_id != APPLICATION_ID:
+    if not header.tables and header.application_id == 0:
+        return  # a first start that was killed before the tables were there
+    if header.application_id != APPLICATION_ID:
         raise StoreUnavailable(
             "foreign",
             f"The file {path} belongs to another program and was left as it is: choose another profile with --profile.",
         )
-    if version > SCHEMA_VERSION:
+    if header.version > SCHEMA_VERSION:
         raise StoreUnavailable(
             "newer",
             f"The history in {path.parent} was made by a newer version of BibGenie and was left as it is: "
@@ -64,7 +64,8 @@ def migrate(connection: Connection) -> None:
     if version == SCHEMA_VERSION:
         return
     metadata.create_all(connection)
-    connection.exec_driver_sql(NODE_IS_APPEND_ONLY)
+    for trigger in APPEND_ONLY:
+        connection.exec_driver_sql(trigger)
     connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
 

@@ -159,8 +159,15 @@ stream_journal = Table(
     Column("updated_at", Text, nullable=False),
 )
 
-NODE_IS_APPEND_ONLY = """
-CREATE TRIGGER node_is_append_only BEFORE UPDATE ON node
-BEGIN SELECT RAISE(ABORT, 'a stored message is never changed'); END
-"""
-"""The second belt behind T-1: no statement changes a stored node, whoever sends it."""
+APPEND_ONLY = (
+    """
+    CREATE TRIGGER node_is_append_only BEFORE UPDATE ON node
+    BEGIN SELECT RAISE(ABORT, 'a stored message is never changed'); END
+    """,
+    """
+    CREATE TRIGGER node_is_never_replaced BEFORE INSERT ON node
+    WHEN EXISTS (SELECT 1 FROM node WHERE id = new.id)
+    BEGIN SELECT RAISE(ABORT, 'a stored message is never replaced'); END
+    """,
+)
+"""The second belt behind T-1: no UPDATE or REPLACE changes a stored node, whoever sends it."""

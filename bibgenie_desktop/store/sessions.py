@@ -16,6 +16,7 @@ from ..sessions.branch import NotAllowed, check_append, path_to_root
 from ..sessions.branch import Path as BranchPath
 from ..sessions.nodes import ROLES, STOP_REASONS, ChangeSet, Node, Role, Session, StopReason
 from ..sessions.parts import Part, UndecodablePart, parts_from_json, parts_to_json
+from ..sessions.text import well_formed
 from ..sessions.usage import Usage
 from .database import Database
 from .migrations import check_file, migrate
@@ -46,8 +47,8 @@ def timestamp(moment: datetime) -> str:
 
 
 def encode_json(value: object) -> str:
-    """Compact JSON text, readable in every script."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    """Compact JSON text, readable in every script; lone surrogates, which no file can hold, become U+FFFD."""
+    return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 class SessionStore:
@@ -65,7 +66,7 @@ class SessionStore:
     async def open(cls, path: Path, *, clock: Clock, new_id: Callable[[], str]) -> SessionStore:
         """Open or make the history at `path`. Raises StoreUnavailable with nothing written."""
         check_file(path)
-        database = Database(path, what="The history")
+        database = Database(path, what="The history", if_damaged="restore a backup from the profile's backups folder")
         try:
             await database.write(migrate)
         except BaseException:
@@ -152,12 +153,14 @@ class SessionStore:
     async def find(self, beginning: str) -> Session:
         """The only session whose id begins so, as a person types it. Raises UnknownSession."""
 
+        start = well_formed(beginning)
+
         def transaction(connection: Connection) -> Session:
-            begins = session.c.id.startswith(beginning, autoescape=True)
-            rows = connection.execute(select(session).where(begins).limit(2)).all() if beginning else []
+            begins = session.c.id.startswith(start, autoescape=True)
+            rows = connection.execute(select(session).where(begins).limit(2)).all() if start else []
             if len(rows) > 1:
-                raise UnknownSession(f"Several chats have ids that begin with {beginning}: give more of the id.")
-            return _session(connection, rows[0].id if rows else beginning)
+                raise UnknownSession(f"Several chats have ids that begin with {start}: give more of the id.")
+            return _session(connection, rows[0].id if rows else start)
 
         return await self._database.read(transaction)
 
@@ -196,7 +199,7 @@ class SessionStore:
 
         def transaction(connection: Connection) -> str:
             text = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar()
-            return str(text or "")
+            return well_formed(text or "")
 
         return await self._database.read(transaction)
 
@@ -260,7 +263,9 @@ def _session(connection: Connection, session_id: str) -> Session:
 
 
 def _session_from(row: Row[Any]) -> Session:
-    return Session(row.id, row.title, row.leaf_id, row.branch_revision, row.model, row.created_at, row.updated_at)
+    title = well_formed(str(row.title))
+    leaf_id = None if row.leaf_id is None else well_formed(str(row.leaf_id))
+    return Session(row.id, title, leaf_id, row.branch_revision, row.model, row.created_at, row.updated_at)
 
 
 def _node_row(connection: Connection, node_id: str) -> Row[Any] | None:
@@ -298,25 +303,39 @@ def _summaries(connection: Connection) -> list[SessionSummary]:
 def _occupancy(usage: str | None) -> int:
     if usage is None:
         return 0
-    counts = Usage.from_json(json.loads(usage))
+    try:
+        counts = Usage.from_json(_json(usage))
+    except ValueError:
+        return 0  # a damaged message must not hide the list; opening the session tells of it
     return counts.input_tokens + counts.output_tokens
 
 
 def _decode(row: Row[Any]) -> Node:
+    """The row as a node. Raises UndecodablePart, whatever its columns hold."""
+    if row.role not in ROLES:
+        raise UndecodablePart(f"unknown role {row.role!r}")
+    if row.stop_reason is not None and row.stop_reason not in STOP_REASONS:
+        raise UndecodablePart(f"unknown stop reason {row.stop_reason!r}")
+    if not all(isinstance(value, str | None) for value in (row.parent_id, row.created_at, row.model)):
+        raise UndecodablePart("its parent, time or model is no text")
     try:
-        if row.role not in ROLES:
-            raise UndecodablePart(f"unknown role {row.role!r}")
-        if row.stop_reason is not None and row.stop_reason not in STOP_REASONS:
-            raise UndecodablePart(f"unknown stop reason {row.stop_reason!r}")
-        return Node(
-            row.id,
-            row.parent_id,
-            cast(Role, row.role),
-            parts_from_json(json.loads(row.parts)),
-            row.created_at,
-            row.model,
-            None if row.usage is None else Usage.from_json(json.loads(row.usage)),
-            cast(StopReason | None, row.stop_reason),
-        )
-    except (json.JSONDecodeError, TypeError) as error:
+        parts = parts_from_json(_json(row.parts))
+        usage = None if row.usage is None else Usage.from_json(_json(row.usage))
+    except UndecodablePart:
+        raise
+    except ValueError as error:
         raise UndecodablePart(str(error)) from error
+    role, stop_reason = cast(Role, row.role), cast(StopReason | None, row.stop_reason)
+    parent_id = None if row.parent_id is None else well_formed(row.parent_id)
+    return Node(row.id, parent_id, role, parts, row.created_at, row.model, usage, stop_reason)
+
+
+def _json(stored: object) -> Any:
+    """The value of a JSON column. Raises ValueError for all that is none, however deep, long or broken it is."""
+    if not isinstance(stored, str):
+        raise ValueError(f"JSON is text, not {type(stored).__name__}")
+    stored.encode()  # text that is not UTF-8 was read with surrogates
+    try:
+        return json.loads(stored)
+    except RecursionError as error:
+        raise ValueError("the JSON is nested too deeply") from error

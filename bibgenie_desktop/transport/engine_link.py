@@ -14,8 +14,10 @@ from .served import MESSAGE_LIMIT
 
 _log = logging.getLogger(__name__)
 
-CLOSING_GRACE = 1.5
+CLOSING_GRACE = 1.2
 """Seconds that the engine has to keep what streams and end, before it is killed."""
+WRITING_GRACE = 0.4
+"""Seconds that an engine has to take the commands that wait for it, before its input is closed."""
 BURST = 50
 """Events that are taken in one go, before the event loop gets a turn."""
 
@@ -68,15 +70,15 @@ class EngineLink:
         await asyncio.shield(self._reading)
         return self.refusal or self._fault or _ENDED
 
-    async def close(self, grace: float = CLOSING_GRACE) -> None:
-        """Ask the engine to end, close its input, kill it after `grace` seconds, and wait for its end."""
+    async def close(self) -> None:
+        """Ask the engine to end, close its input, kill it if it lingers, and wait for its end."""
         self.send(Shutdown())
         writing = self._writing
         assert writing is not None
         # An engine that reads nothing must not hold this up.
-        await asyncio.wait([writing], timeout=grace / 3)
+        await asyncio.wait([writing], timeout=WRITING_GRACE)
         writing.cancel()
-        await self._child.close(grace * 2 / 3)
+        await self._child.close(CLOSING_GRACE)
         await asyncio.wait([writing, self._reading])
 
     @property
@@ -109,7 +111,7 @@ class EngineLink:
             if taken % BURST == 0:
                 await asyncio.sleep(0)
         # One that refused, or only closed its output, still runs.
-        await self._child.close(0.5)
+        await self._child.close(CLOSING_GRACE)
 
     def _refused(self, event: Event) -> bool:
         match event:

@@ -65,8 +65,9 @@ class ServedPipe:
         self._writer.join(timeout=2)
 
     def _read(self) -> None:
-        for line in self._incoming:
-            self._tell(line.decode("utf-8", "replace"))
+        with self._incoming:
+            for line in self._incoming:
+                self._tell(line.decode("utf-8", "replace"))
         self._tell(None)
 
     def _tell(self, line: str | None) -> None:
@@ -74,11 +75,10 @@ class ServedPipe:
             self._loop.call_soon_threadsafe(self._received.put_nowait, line)
 
     def _write(self) -> None:
-        try:
+        with suppress(OSError):  # the other side is gone; the end of its own pipe tells the loop
             while (line := self._to_send.get()) is not None:
                 self._outgoing.write(line)
                 if self._to_send.empty():
                     self._outgoing.flush()
+        with suppress(OSError):
             self._outgoing.close()
-        except OSError:
-            return  # the other side is gone; the end of its own pipe tells the loop

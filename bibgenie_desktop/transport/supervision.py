@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -47,6 +48,7 @@ class EngineSupervisor:
         self._environment = environment
         self._monotonic = monotonic
         self._link: EngineLink | None = None
+        self._running: asyncio.Future[None] | None = None
         self._closing = False
 
     @property
@@ -61,6 +63,14 @@ class EngineSupervisor:
 
     async def run(self) -> None:
         """Keep an engine running until `close`, or until starting again does not help."""
+        self._running = asyncio.get_running_loop().create_future()
+        try:
+            await self._run()
+        finally:
+            self._link = None
+            self._running.set_result(None)
+
+    async def _run(self) -> None:
         restarts = 0
         while not self._is_closing():
             started = self._monotonic()
@@ -68,9 +78,8 @@ class EngineSupervisor:
                 link = await EngineLink.start(self._argv, self._take, environment=self._environment)
             except OSError as error:
                 _log.error("the engine cannot be started: %s", error)
-                self._ended(
-                    EngineEnd(f"The engine cannot be started ({error.strerror}): install BibGenie anew.", False)
-                )
+                sentence = f"The engine cannot be started ({error.strerror}): install BibGenie anew."
+                self._ended(EngineEnd(sentence, restarting=False))
                 return
             self._link = link
             if self._is_closing():
@@ -90,10 +99,12 @@ class EngineSupervisor:
                 return
 
     async def close(self) -> None:
-        """End the engine, within two seconds."""
+        """End the engine, within two seconds, and wait for the end of `run`."""
         self._closing = True
         if self._link is not None:
             await self._link.close()
+        if self._running is not None:
+            await asyncio.wait([self._running])
 
     def kill(self) -> None:
         """End the engine at once."""

@@ -1,28 +1,39 @@
 """Citations of an answer: tokens found in the stream, each checked against the library (Z-2, Z-3).
 
 `verified` means: the key exists, the page exists, a tool of this branch delivered that page, and the words quoted
-before the citation stand there. `wrong` means that one of these is false; `unverified`, that it could not be told.
+before the citation stand there. `wrong` means that the key or the page does not exist or that the quoted words do not
+stand there; `unverified`, that the page was not delivered or could not be looked at.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from ...documents.port import DocumentProblem
 from ...documents.quotes import Quote
 from ...sessions.citations import LONGEST_TOKEN, TOKEN, Citation, CitationState, CitationTarget, parse_token, token_for
-from ...sessions.library import PageText
+from ...sessions.library import PageText, plain
 from ...sessions.locators import AnnotationLocator, ItemLocator, Locator, PageLocator, SectionLocator
+from ...sessions.markdown import unescaped
 from ...sessions.nodes import Node
 from ...sessions.parts import ToolCallPart
-from ...store.library_rows import AttachmentRow
+from ...store.database import StoreUnavailable
+from ...store.library_rows import AttachmentRow, item_text
 from ..library.library import Library
 
 SHORTEST_QUOTE = 12
 """Characters; shorter stretches between quotation marks are terms and titles, not quotations of a page."""
+MOST_OMISSIONS = 20
+"""Parts of one quotation around its ellipses that are looked for."""
 
-_QUOTED = re.compile(r"“([^“”]+)”|«([^«»]+)»|»([^«»]+)«|„([^„“”]+)[“”]|\"([^\"\n]+)\"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’")
+# A mark that opens and is not closed quotes up to the citation, which then stands inside the quotation.
+_QUOTED = re.compile(
+    r"“([^“”]+)(?:”|\Z)|«([^«»]+)(?:»|\Z)|»([^«»]+)«|„([^„“”]+)(?:[“”]|\Z)|(?<!\w)\"([^\"\n]+)\""
+    r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’"
+)
+_WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|…|\.\.\.)\s*")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
 
@@ -39,24 +50,24 @@ class TokenSplitter:
 
     def feed(self, text: str) -> list[str]:
         """The pieces that are certain now."""
-        self._held += text
+        held = self._held + text
         pieces: list[str] = []
-        while self._held:
-            start = self._held.find("[")
-            if start < 0:
-                pieces.append(self._held)
-                self._held = ""
-            elif start > 0:
-                pieces.append(self._held[:start])
-                self._held = self._held[start:]
+        done = 0
+        start = held.find("[")
+        while start >= 0:
+            token = TOKEN.match(held, start)
+            if token is not None:
+                pieces += [held[done:start], token[0]]
+                done = token.end()
+                start = held.find("[", done)
+            elif _may_begin_token(held[start : start + LONGEST_TOKEN]):
+                break
             else:
-                token = TOKEN.match(self._held)
-                if token is None and _may_begin_token(self._held):
-                    break
-                length = token.end() if token else 1
-                pieces.append(self._held[:length])
-                self._held = self._held[length:]
-        return _joined(pieces)
+                start = held.find("[", start + 1)
+        end = len(held) if start < 0 else start
+        pieces.append(held[done:end])
+        self._held = held[end:]
+        return [piece for piece in pieces if piece]
 
     def flush(self) -> list[str]:
         """The rest, at the end of the stream."""
@@ -71,22 +82,10 @@ def _may_begin_token(held: str) -> bool:
     return held.startswith(opening) and "]" not in held[:-1] and len(held) < LONGEST_TOKEN
 
 
-def _joined(pieces: Iterable[str]) -> list[str]:
-    """Pieces of text that follow each other become one; tokens stay alone."""
-    joined: list[str] = []
-    for piece in pieces:
-        if joined and parse_token(piece) is None and parse_token(joined[-1]) is None:
-            joined[-1] += piece
-        else:
-            joined.append(piece)
-    return joined
-
-
 def quotes_before(text: str) -> list[str]:
-    """The quotations in the last paragraph or list item of `text`, behind its last citation; the last one last."""
-    paragraph = _PARAGRAPH.split(text)[-1]
-    since = max((token.end() for token in TOKEN.finditer(paragraph)), default=0)
-    found = [next(filter(None, match.groups())) for match in _QUOTED.finditer(paragraph[since:])]
+    """The quotations in the last paragraph or list item of `text`, a Markdown text; the last one last."""
+    paragraph = unescaped(_PARAGRAPH.split(text)[-1])
+    found = [next(filter(None, match.groups())) for match in _QUOTED.finditer(paragraph)]
     return [quote.strip() for quote in found if len(quote.strip()) >= SHORTEST_QUOTE]
 
 
@@ -109,104 +108,131 @@ class CitationCheck:
         self.delivered = delivered
 
     async def check(self, token: str, text_before: str) -> Citation:
-        """The citation of `token`, which stands in the answer behind `text_before`."""
+        """The citation of `token`; `text_before` is the answer's text since the citation before it."""
         target = parse_token(token)
         if target is None or self._library is None:
             return Citation(token, "unverified", "source", reason="there is no library to check it against")
         quotes = quotes_before(text_before)
         quote = quotes[-1] if quotes else ""
-        short_ref, locator, texts, reason = await self._resolve(self._library, target, quote)
-        if locator is None:
-            return Citation(token, "wrong", short_ref, reason=reason, quote=quote)
-        state, reason = self._judge(token, locator, texts, quotes, reason)
-        return Citation(token, state, short_ref, locator, reason, quote)
+        try:
+            found = await self._find(self._library, target, quote)
+        except StoreUnavailable:
+            return Citation(token, "unverified", target.ref.key, reason="the index cannot be read now", quote=quote)
+        state, reason = self._judge(found, quotes)
+        return Citation(token, state, found.short_ref, found.locator, reason, quote)
 
-    def _judge(
-        self, token: str, locator: Locator, texts: list[str] | None, quotes: list[str], reason: str
-    ) -> tuple[CitationState, str]:
-        if reason:
-            return "wrong", reason
-        if texts is None:
-            return "unverified", "its text cannot be read now"
-        place = "page" if isinstance(locator, PageLocator) else "place"
-        missing = [quote for quote in quotes if not stands_in(quote, texts)]
+    def _judge(self, found: _Found, quotes: list[str]) -> tuple[CitationState, str]:
+        if found.locator is None:
+            return "wrong", found.reason
+        place = "page" if isinstance(found.locator, PageLocator) else "place"
+        if found.texts is None:
+            return "unverified", found.reason or f"there is no text of this {place} to compare with"
+        missing = [quote for quote in quotes if not any(text.holds(quote) for text in found.texts)]
         if quotes and quotes[-1] in missing:
             return "wrong", f"the quoted words do not stand at this {place}"
         if missing:
             return "unverified", f"some of the quoted words do not stand at this {place}"
-        if token not in self.delivered:
+        if token_for(found.locator) not in self.delivered:
             return "unverified", f"this {place} was not read in this chat"
         return "verified", ""
 
-    async def _resolve(
-        self, library: Library, target: CitationTarget, quote: str
-    ) -> tuple[str, Locator | None, list[str] | None, str]:
-        """Short reference, locator, the text that stands there (None: unreadable), and why it is wrong."""
+    async def _find(self, library: Library, target: CitationTarget, quote: str) -> _Found:
         if target.page_index is not None or target.spine_index is not None:
-            return await self._resolve_place(library, target, quote)
-        work = await library.work(target.ref)
+            return await self._find_page(library, target, quote)
+        ref = target.ref
+        work = await library.work(ref)
         if work is not None:
-            fields = [work.title, *work.fields.values(), *work.tags]
-            return work.short_ref, ItemLocator(work.ref), fields, ""
-        note = await library.note(target.ref)
+            fields = [item_text(work), *(plain(value) for value in work.fields.values())]
+            return _Found(work.short_ref, ItemLocator(ref), texts=[_Text.of(field) for field in fields])
+        note = await library.note(ref)
         if note is not None:
             name, _ = await library.name(note.parent, note.title or "Note")
-            return name, ItemLocator(note.ref), [note.html], ""
-        annotation = await library.annotation(target.ref)
+            return _Found(name, ItemLocator(ref), texts=[_Text.of(note.html)])
+        annotation = await library.annotation(ref)
         if annotation is not None:
             row = await library.attachment(annotation.attachment)
             name, _ = await library.name(row.record.parent if row else None, "Annotation")
-            place = AnnotationLocator(
-                annotation.ref, annotation.attachment, annotation.page_index, annotation.page_label
-            )
-            return name, place, [annotation.text, annotation.comment], ""
-        row = await library.attachment(target.ref)
+            place = AnnotationLocator(ref, annotation.attachment, annotation.page_index, annotation.page_label)
+            return _Found(name, place, texts=[_Text.of(annotation.text), _Text.of(annotation.comment)])
+        row = await library.attachment(ref)
         if row is not None:
-            name, _ = await library.name(row.record.parent, row.record.title or row.record.filename)
-            return name, ItemLocator(row.record.ref), None, ""
-        return target.ref.key, None, None, f"the library has no item {target.ref.key}"
+            return _Found(await _name(library, row), ItemLocator(ref), reason="the citation names no page")
+        return _Found(ref.key, reason=f"the library has no item {ref.key}")
 
-    async def _resolve_place(
-        self, library: Library, target: CitationTarget, quote: str
-    ) -> tuple[str, Locator | None, list[str] | None, str]:
-        row = await library.attachment(target.ref)
+    async def _find_page(self, library: Library, target: CitationTarget, quote: str) -> _Found:
+        ref = target.ref
+        row = await library.attachment(ref)
         if row is None:
-            return target.ref.key, None, None, f"the library has no file {target.ref.key}"
-        name, _ = await library.name(row.record.parent, row.record.title or row.record.filename)
-        index = target.spine_index if target.page_index is None else target.page_index
+            return _Found(ref.key, reason=f"the library has no file {ref.key}")
+        name = await _name(library, row)
+        is_page = target.page_index is not None
+        index = target.page_index if target.page_index is not None else target.spine_index
         assert index is not None
         try:
-            pages = await library.pages(row, index, index + 1)
+            # A quotation may run on over the page's end.
+            pages = await library.pages(row, index, index + 1 if quote and is_page else index)
             count = await library.page_count(row)
         except DocumentProblem:
-            is_page = target.page_index is not None
-            return name, PageLocator(target.ref, index) if is_page else SectionLocator(target.ref, index, ""), None, ""
-        if not pages or pages[0].index != index:
+            return _Found(name, PageLocator(ref, index) if is_page else SectionLocator(ref, index, ""))
+        if not pages:
             unit = "section" if row.kind == "epub" else "page"
-            return name, None, None, f"the file has {count} {unit}s and none with the index {index}"
-        is_section = bool(pages[0].href)
-        if is_section != (target.spine_index is not None):
-            return name, None, None, "the file has no pages" if is_section else "the file has no sections"
-        texts = [pages[0].text]
-        if not is_section and len(pages) > 1:
-            texts.append(f"{pages[0].text} {pages[1].text}")  # a quotation may run over the page's end
-        return name, _located(row, pages[0], quote), texts, ""
+            return _Found(name, reason=f"the file has {count} {unit}s and none with the index {index}")
+        page, *following = pages
+        if bool(page.href) == is_page:
+            return _Found(name, reason="the file has no pages" if is_page else "the file has no sections")
+        text = _Text.of(page.text, following[0].text if following else "")
+        return _Found(name, _located(row, page, quote), texts=[text] if text.words else None)
 
 
-def stands_in(quote: str, texts: Iterable[str]) -> bool:
-    """Whether a quotation stands in one of the texts; its parts around an ellipsis may stand apart, in order."""
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """The words that a quotation must stand in; it may run on into what follows the first `own` words."""
+
+    words: list[str]
+    own: int
+
+    @classmethod
+    def of(cls, text: str, following: str = "") -> _Text:
+        words = text.split()
+        return cls(words + following.split(), len(words))
+
+    def holds(self, quote: str) -> bool:
+        begin = beginning_of(quote, self.words)
+        return begin is not None and begin < self.own
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a token names: no locator means that it does not exist, no texts that they cannot be read."""
+
+    short_ref: str
+    locator: Locator | None = None
+    texts: list[_Text] | None = None
+    reason: str = ""
+
+
+def beginning_of(quote: str, words: list[str]) -> int | None:
+    """The index of the word that a quotation begins with, None where it does not stand in `words`.
+
+    Its parts around an ellipsis may stand apart, in order.
+    """
     pieces = [piece for piece in _ELLIPSIS.split(quote) if any(character.isalnum() for character in piece)]
-    return bool(pieces) and any(_in_order(pieces, text.split()) for text in texts)
-
-
-def _in_order(pieces: Iterable[str], words: list[str]) -> bool:
+    if len(pieces) > MOST_OMISSIONS:
+        return None
+    beginning: int | None = None
     start = 0
     for piece in pieces:
         spans = Quote(piece).find_in(words[start:], 1)
         if not spans:
-            return False
+            return None
+        beginning = start + spans[0].first if beginning is None else beginning
         start += spans[0].last + 1
-    return True
+    return beginning
+
+
+async def _name(library: Library, row: AttachmentRow) -> str:
+    name, _ = await library.name(row.record.parent, row.record.title or row.record.filename)
+    return name
 
 
 def _located(row: AttachmentRow, page: PageText, quote: str) -> Locator:
@@ -217,10 +243,8 @@ def _located(row: AttachmentRow, page: PageText, quote: str) -> Locator:
 
 def _cfi(page: PageText, quote: str) -> str:
     """The CFI of the block in which the quotation begins; of the section's first block without one."""
-    best = page.anchors[0][1] if page.anchors else ""
-    if quote:
-        ends = [offset for offset, _ in page.anchors[1:]] + [len(page.text)]
-        for (offset, cfi), end in zip(page.anchors, ends, strict=True):
-            if stands_in(quote, [page.text[offset:end]]):
-                return cfi
-    return best
+    words = list(_WORD.finditer(page.text)) if quote else []
+    beginning = beginning_of(quote, [word[0] for word in words])
+    place = 0 if beginning is None else words[beginning].start()
+    cfis = [cfi for offset, cfi in page.anchors if offset <= place] or [cfi for _, cfi in page.anchors[:1]]
+    return cfis[-1] if cfis else ""

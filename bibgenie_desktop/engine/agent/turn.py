@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from ...compaction.estimate import estimate_message
 from ...compaction.messages import ToolCall
-from ...compaction.projection import answer_messages, estimate_request, project
+from ...compaction.projection import Projection, answer_messages, project
 from ...models.port import (
     Model,
     ModelError,
@@ -29,30 +29,45 @@ from ...sessions.text import well_formed
 from ...sessions.usage import Usage
 from ...store.database import StoreUnavailable
 from ...store.sessions import encode_json
-from ...zotero.links import build_link
+from ..views import LONGEST_DETAIL, link_to, one_line, text_pieces
 from .citations import CitationCheck, TokenSplitter
-from .tools.tool import Tool, ToolFault, ToolResult, parse_arguments
-
-_log = logging.getLogger(__name__)
+from .tools.tool import Tool, ToolFault, ToolResult, cut, parse_arguments
 
 STEP_LIMIT = 12
 """Model steps of one turn."""
 
-SMALLEST_RESULT = 2_000
-LARGEST_RESULT = 24_000
-"""Characters of one tool result; in between it is what the room left in the window gives."""
+SMALLEST_RESULT = 500
+LARGEST_RESULT = 8_000
+"""Estimated tokens of one tool result; in between it is what the room left in the window gives."""
+
+LEAST_ANSWER = 200
+"""Estimated tokens that must be left of the window for an answer."""
+
+LONGEST_NAME = 100
+"""Characters of a tool's or a call's name that are told."""
+
+_CUT_OFF = encode_json({"error": "This call was cut off before it gave a result."})
+_NO_ROOM = "There is no room left for this result: answer with what you have, or ask for less at once."
 
 Emit: TypeAlias = Callable[[Event], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an answer is not whole: a code for programs, and one plain sentence for the user."""
+
+    code: str
+    sentence: str
+
+
 @dataclass(slots=True)
 class Answer:
-    """An answer as far as it has come. `failure` is set where the model failed; the parts so far are kept."""
+    """An answer as far as it has come. `failure` is set where it ended by a fault; the parts so far are kept."""
 
     parts: list[Part] = field(default_factory=list)
     stop_reason: StopReason = "stop"
     usage: Usage | None = None
-    failure: ModelError | None = None
+    failure: Failure | None = None
 
     @property
     def is_empty(self) -> bool:
@@ -63,7 +78,7 @@ class Answer:
 
 
 class Turn:
-    """One answer to the question at the end of `path`."""
+    """One answer to the question at the end of `path`. Raises BrokenProjection."""
 
     def __init__(
         self,
@@ -78,167 +93,216 @@ class Turn:
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session_id = session_id
-        self._path = path
-        self._system = system
         self._tools = {tool.spec.name: tool for tool in tools}
+        self._history: Projection = project(system, tuple(tool.spec for tool in tools), path)
         self._model = model
         self._citations = citations
         self._emit = emit
         self._monotonic = monotonic
         self.answer = Answer()
 
-    async def run(self) -> Answer:
-        """Play the turn to its end. A cancelled turn leaves in `answer` what there is; a failed one returns it."""
+    async def run(self) -> None:
+        """Play the turn to its end. However it ends, `answer` holds what there is."""
         answer = self.answer
         try:
             for step in range(STEP_LIMIT):
-                finished, with_tools = await self._step(step)
-                if not finished.tool_calls:
-                    answer.stop_reason = "context_full" if step and not with_tools else finished.reason
-                    return answer
+                room, reserve = self._room(), self._model.capacity.reserve
+                if step and room + reserve < LEAST_ANSWER:
+                    answer.stop_reason = "context_full"  # no request is sent that leaves no room for an answer (C-13)
+                    return
+                # Tools are switched off where the next result could not be sent (A-4).
+                with_tools = step == 0 or room >= 0
+                finished = await self._step(with_tools, room + reserve)
+                if not with_tools or not finished.tool_calls:
+                    answer.stop_reason = finished.reason if with_tools else "context_full"
+                    return
                 await self._run_tools(finished.tool_calls, step)
             answer.stop_reason = "step_limit"
         except ModelError as error:
-            answer.failure = error
+            answer.failure = Failure(error.code, str(error))
             answer.stop_reason = "interrupted" if error.code in ("interrupted", "timeout", "connection") else "error"
-        except asyncio.CancelledError:
-            self._cancel_pending()
-            answer.stop_reason = "cancelled"
-            raise
-        return answer
+        finally:
+            answer.parts = [
+                replace(part, state="cancelled", result=_CUT_OFF)
+                if isinstance(part, ToolCallPart) and part.state == "pending"
+                else part
+                for part in answer.parts
+            ]
 
-    async def _step(self, step: int) -> tuple[StepFinished, bool]:
-        """One request. Tools are left out where the room in the window has run out (A-4)."""
-        specs = tuple(tool.spec for tool in self._tools.values())
-        projection = project(self._system, specs, self._path)
-        messages = (*projection.messages, *answer_messages(self.answer.parts))
-        tokens = estimate_request(self._system, specs, messages)
-        with_tools = tokens <= self._model.capacity.safe_input_limit or step == 0
-        request = ModelRequest(self._system, messages, specs if with_tools else (), self._model.capacity.max_output)
+    def _room(self) -> int:
+        """Estimated tokens that the next request is below the model's safe limit; less than 0 if above."""
+        answered = sum(estimate_message(message) for message in answer_messages(self.answer.parts))
+        return self._model.capacity.safe_input_limit - self._history.tokens - answered
+
+    async def _step(self, with_tools: bool, left: int) -> StepFinished:
+        """One request; `left` are the estimated tokens of the window that remain for its answer."""
+        tools = self._history.tools if with_tools else ()
+        # Providers refuse a request that, with the answer it allows, is larger than the window.
+        allowed = self._model.capacity.max_output
+        longest = None if allowed is None else min(allowed, max(LEAST_ANSWER, left))
+        messages = (*self._history.messages, *answer_messages(self.answer.parts))
+        request = ModelRequest(self._history.system, messages, tools, longest)
         finished: StepFinished | None = None
-        text = _TextInProgress()
+        said = _StepInProgress()
         try:
             async with aclosing(self._model.stream(request)) as events:  # a turn that ends early closes the connection
                 async for event in events:
                     match event:
                         case TextDelta(text=delta):
-                            await self._take_text(text, text.splitter.feed(delta))
+                            said.waiting.extend(said.splitter.feed(delta))
+                            await self._take_text(said)
                         case ReasoningDelta(text=delta):
-                            self._take_reasoning(well_formed(delta))
+                            said.thoughts.append(well_formed(delta))
+                            for piece in text_pieces(said.thoughts[-1]):
+                                self._emit(AnswerReasoning(self._session_id, piece))
                         case StepFinished():
                             finished = event
         finally:
-            # Without awaiting: a cancelled turn keeps what was held back as plain text.
-            text.parts.extend(text.splitter.flush())
-            self._emit_text("".join(text.parts[text.emitted :]))
-            self._keep_text(text)
+            self._keep_step(said)
         if finished is None:
             raise ModelError("interrupted", "The model's answer broke off; what came is kept. Ask again to go on.")
         self.answer.usage = _added(self.answer.usage, finished.usage)
-        return finished, with_tools
+        return finished
 
-    async def _take_text(self, text: _TextInProgress, pieces: list[str]) -> None:
-        for piece in pieces:
+    async def _take_text(self, said: _StepInProgress) -> None:
+        """Tell the pieces that wait; one leaves the queue only then, so that a stop in between loses none."""
+        while said.waiting:
+            piece = said.waiting[0]
             if parse_token(piece) is None:
-                whole = well_formed(piece)
-                text.parts.append(whole)
-                text.emitted = len(text.parts)
-                self._emit_text(whole)
-                continue
-            citation = await self._citations.check(piece, "".join(text.parts))
-            text.parts.append(piece)
-            text.emitted = len(text.parts)
-            text.citations.append(citation)
-            self._emit(citation_event(self._session_id, citation))
+                self._say(said, piece)
+            else:
+                self._cite(said, await self._citations.check(piece, said.text_since_citation))
+            said.waiting.popleft()
 
-    def _emit_text(self, text: str) -> None:
-        if text:
-            self._emit(AnswerText(self._session_id, text))
+    def _say(self, said: _StepInProgress, text: str) -> None:
+        said.parts.append(well_formed(text))
+        for piece in text_pieces(said.parts[-1]):
+            self._emit(AnswerText(self._session_id, piece))
 
-    def _keep_text(self, text: _TextInProgress) -> None:
-        joined = well_formed("".join(text.parts))
-        if joined.strip():
-            self.answer.parts.append(TextPart(joined, tuple(text.citations)))
+    def _cite(self, said: _StepInProgress, citation: Citation) -> None:
+        said.parts.append(citation.token)
+        said.cited = len(said.parts)
+        said.citations.append(citation)
+        self._emit(citation_event(self._session_id, citation))
 
-    def _take_reasoning(self, delta: str) -> None:
-        parts = self.answer.parts
-        if parts and isinstance(parts[-1], ReasoningPart):
-            parts[-1] = replace(parts[-1], text=parts[-1].text + delta)
-        else:
-            parts.append(ReasoningPart(delta))
-        self._emit(AnswerReasoning(self._session_id, delta))
+    def _keep_step(self, said: _StepInProgress) -> None:
+        """What the model thought and said in this step, also where it was cut off. Awaits nothing."""
+        for piece in (*said.waiting, *said.splitter.flush()):
+            target = parse_token(piece)
+            if target is None:
+                self._say(said, piece)
+            else:
+                reason = "the answer was cut off before it was checked"
+                self._cite(said, Citation(piece, "unverified", target.ref.key, reason=reason))
+        if said.thoughts:
+            self.answer.parts.append(ReasoningPart("".join(said.thoughts)))
+        text = "".join(said.parts)
+        if text.strip():
+            self.answer.parts.append(TextPart(text, tuple(said.citations)))
 
     async def _run_tools(self, calls: Sequence[ToolCall], step: int) -> None:
         """Run the calls of one step in order; each is in the answer before it runs, so that a stop keeps it."""
         first = len(self.answer.parts)
         self.answer.parts += [
-            ToolCallPart(call.call_id, call.name, call.arguments, "pending", step=step, replay=call.replay)
+            ToolCallPart(
+                well_formed(call.call_id),
+                well_formed(call.name),
+                well_formed(call.arguments),
+                "pending",
+                step=step,
+                replay=call.replay,
+            )
             for call in calls
         ]
-        for place, call in enumerate(calls, first):
-            tool = self._tools.get(call.name)
-            started = self._monotonic()
-            try:
-                arguments = parse_arguments(call.arguments)
-                title = tool.title(arguments) if tool else call.name
-                self._emit(ToolStarted(self._session_id, call.call_id, call.name, title))
-                if tool is None:
-                    raise ToolFault(f"There is no tool {call.name}: use {', '.join(self._tools)}.")
-                result = await tool.run(arguments, budget=self._budget(len(calls)))
-                state: ToolState = "done"
-            except (ToolFault, StoreUnavailable) as fault:
-                result, state = ToolResult({"error": str(fault)}, summary=str(fault)), "error"
-            took = round((self._monotonic() - started) * 1000)
+        for place in range(first, len(self.answer.parts)):
             pending = self.answer.parts[place]
             assert isinstance(pending, ToolCallPart)
-            self.answer.parts[place] = replace(
-                pending,
-                state=state,
-                result=well_formed(result.text()),
-                delivered=result.delivered,
-                summary=result.summary,
-                duration_ms=took,
-            )
-            self._citations.delivered.update(token_for(locator) for locator in result.delivered)
-            self._emit(ToolFinished(self._session_id, call.call_id, state, result.summary, took))
+            self.answer.parts[place] = await self._run_tool(pending, len(self.answer.parts) - place)
 
-    def _budget(self, calls: int) -> int:
-        """Characters a result may take: half of the room left in the window, shared by the step's calls."""
-        specs = [tool.spec for tool in self._tools.values()]
-        messages = (*project(self._system, specs, self._path).messages, *answer_messages(self.answer.parts))
-        room = self._model.capacity.safe_input_limit - estimate_request(self._system, specs, messages)
-        return max(SMALLEST_RESULT, min(LARGEST_RESULT, room * 3 // (2 * calls)))
+    async def _run_tool(self, call: ToolCallPart, calls_left: int) -> ToolCallPart:
+        """The call with its result; every ToolStarted is followed by a ToolFinished."""
+        started = self._monotonic()
+        state: ToolState = "cancelled"
+        result = ToolResult({}, summary="stopped")
+        try:
+            result, state = await self._result(call, calls_left)
+        finally:
+            took = round((self._monotonic() - started) * 1000)
+            call_id, summary = call.call_id[:LONGEST_NAME], result.summary[:LONGEST_DETAIL]
+            self._emit(ToolFinished(self._session_id, call_id, state, summary, took))
+        self._citations.delivered.update(token_for(locator) for locator in result.delivered)
+        return replace(
+            call,
+            state=state,
+            result=result.text(),
+            delivered=result.delivered,
+            summary=result.summary,
+            duration_ms=took,
+        )
 
-    def _cancel_pending(self) -> None:
-        self.answer.parts = [
-            replace(part, state="cancelled", result=encode_json({"error": "The user stopped this call."}))
-            if isinstance(part, ToolCallPart) and part.state == "pending"
-            else part
-            for part in self.answer.parts
-        ]
+    async def _result(self, call: ToolCallPart, calls_left: int) -> tuple[ToolResult, ToolState]:
+        tool = self._tools.get(call.name)
+        name = cut(call.name, LONGEST_NAME)
+        started = ToolStarted(self._session_id, call.call_id[:LONGEST_NAME], name, name)
+        try:
+            arguments = parse_arguments(call.arguments)
+            if tool is None:
+                known = f": use {', '.join(self._tools)}" if self._tools else ""
+                raise ToolFault(f"There is no tool {name}{known}.")
+            started = replace(started, title=tool.title(arguments))
+        except ToolFault as fault:
+            self._emit(started)
+            return _refused(fault), "error"
+        self._emit(started)
+        try:
+            return await tool.run(arguments, budget=self._budget(calls_left)), "done"
+        except (ToolFault, StoreUnavailable) as fault:
+            return _refused(fault), "error"
+
+    def _budget(self, calls_left: int) -> int:
+        """Estimated tokens a result may take: half of the room left, shared by the step's calls that are to come.
+
+        However little is left, a small result may take half of the model's reserve. Raises ToolFault without even that.
+        """
+        room = self._room()
+        budget = max(SMALLEST_RESULT, min(LARGEST_RESULT, room // (2 * calls_left)))
+        if budget > room + self._model.capacity.reserve // 2:
+            raise ToolFault(_NO_ROOM)
+        return budget
 
 
-class _TextInProgress:
-    """The text of one model step while it streams: its pieces, and how many of them were told."""
+class _StepInProgress:
+    """What a model says in one step while it streams."""
 
     def __init__(self) -> None:
         self.splitter = TokenSplitter()
+        self.waiting: deque[str] = deque()
+        """Pieces from the splitter that were not told yet."""
         self.parts: list[str] = []
-        self.emitted = 0
+        self.cited = 0
+        """How many of the parts lie before the end of the last citation."""
         self.citations: list[Citation] = []
+        self.thoughts: list[str] = []
+
+    @property
+    def text_since_citation(self) -> str:
+        return "".join(self.parts[self.cited :])
+
+
+def _refused(fault: Exception) -> ToolResult:
+    return ToolResult({"error": str(fault)}, summary=str(fault))
 
 
 def citation_event(session_id: str, citation: Citation) -> AnswerCitation:
     """A citation as it is told to a window or a terminal."""
-    locator = citation.locator
     return AnswerCitation(
         session_id,
-        citation.label,
-        "" if locator is None else build_link(locator),
+        one_line(citation.label),
+        link_to(citation.locator),
         citation.state,
         citation.reason,
-        citation.quote,
-        None if locator is None else locator_to_json(locator),
+        citation.quote[:LONGEST_DETAIL],
+        None if citation.locator is None else locator_to_json(citation.locator),
     )
 
 

@@ -14,15 +14,19 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from ...documents.port import DocumentInfo, DocumentProblem, DocumentReader
+from ...documents.problems import problem
 from ...protocol.messages import LibraryProgress, LibraryState
 from ...sessions.library import PageText
 from ...store.database import StoreUnavailable
-from ...store.library import LibraryStore
+from ...store.library import IndexCounts, LibraryStore
 from ...store.library_rows import AttachmentRow
 from ...zotero.port import LibrarySource, ZoteroUnavailable
 from .library import Library
 
 _log = logging.getLogger(__name__)
+
+_STRUCK = ("crashed", "timeout")
+"""What the worker's fault may have been, or the machine's: such a file is read once more, at the next refresh."""
 
 
 class LibraryIndex:
@@ -30,8 +34,8 @@ class LibraryIndex:
 
     `refresh` may be called again at any time; it ends early where nothing changed. Progress is told to `report`.
     Documents are indexed through one reader and read for a question through another, so that a question never waits
-    for the document that is being indexed. `remember` is told of the source once it could be
-    read; it runs in the source's thread.
+    for the document that is being indexed. `remember` is told of the source once it could be read; it runs in the
+    source's thread.
     """
 
     def __init__(
@@ -104,16 +108,16 @@ class LibraryIndex:
         rows = await self._store.attachments(source_id)
         stamps = await asyncio.get_running_loop().run_in_executor(self._thread, _stamps, rows)
         changed = [
-            row for row in rows if row.record.path and (row.state == "waiting" or row.file_stamp != stamps[row.id])
+            row
+            for row in rows
+            if row.record.path and (row.state in ("waiting", *_STRUCK) or row.file_stamp != stamps[row.id])
         ]
+        changed.sort(key=lambda row: row.state in _STRUCK)
         for done, row in enumerate(changed):
             self._tell("indexing", done, len(changed), f"Indexing document {done + 1} of {len(changed)}…")
             await self._index(row, stamps[row.id])
         counts = await self._store.counts(source_id)
-        unread = sum(counts.problems.values())
-        sentence = f"{counts.items} works and {counts.pages} pages are indexed"
-        sentence += f"; {unread} files have no text to read." if unread else "."
-        self._tell("ready", len(changed), len(changed), sentence)
+        self._tell("ready", len(changed), len(changed), _indexed(counts))
 
     async def _index(self, row: AttachmentRow, stamp: str) -> None:
         path = row.record.path
@@ -126,17 +130,26 @@ class LibraryIndex:
                     info = read
                 else:
                     pages.append(read)
-        except DocumentProblem as problem:
-            _log.info("attachment %s: %s", row.record.ref.path, problem.code)
-            await self._store.put_problem(
-                row.id, problem.code, str(problem), page_count=info.page_count, file_stamp=stamp
-            )
+        except DocumentProblem as error:
+            struck_again = error.code in _STRUCK and row.state in _STRUCK and row.file_stamp == stamp
+            found = problem("quarantined") if struck_again else error
+            _log.info("attachment %s: %s", row.record.ref.path, found.code)
+            await self._store.put_problem(row.id, found.code, str(found), page_count=info.page_count, file_stamp=stamp)
             return
         await self._store.put_pages(row.id, pages, kind=info.kind, page_count=info.page_count, file_stamp=stamp)
 
     def _tell(self, state: LibraryState, done: int, total: int, sentence: str) -> None:
         self.progress = LibraryProgress(state, done, total, sentence)
         self._report(self.progress)
+
+
+def _indexed(counts: IndexCounts) -> str:
+    """What the index holds, in one sentence."""
+    works = "1 work" if counts.items == 1 else f"{counts.items} works"
+    pages = "1 page" if counts.pages == 1 else f"{counts.pages} pages"
+    unread = sum(counts.problems.values())
+    rest = "; 1 file has no text to read" if unread == 1 else f"; {unread} files have no text to read" if unread else ""
+    return f"{works} with {pages} indexed{rest}."
 
 
 def _stamps(rows: list[AttachmentRow]) -> dict[int, str]:

@@ -71,7 +71,9 @@ class Library:
             order = {"indexed": 0, "waiting": 1}
             own = min(children.attachments, key=lambda row: order.get(row.state, 2))
         if own.state not in ("indexed", "waiting"):
-            raise NotInLibrary(own.reason or f"The attachment {own.record.ref.key} cannot be read.")
+            # What a reader says of a file is a sentence; what the library says, some words.
+            why = f". {own.reason}" if own.record.path else f": {own.reason}."
+            raise NotInLibrary(f"The attachment {own.record.ref.key} cannot be read{why}")
         return own
 
     async def pages(self, row: AttachmentRow, first: int, last: int) -> list[PageText]:

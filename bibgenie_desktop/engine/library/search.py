@@ -20,6 +20,9 @@ from ...store.library import PassageRow
 from ...store.library_rows import AttachmentRow
 from .library import Library
 
+MOST_TERMS = 40
+"""Words of a question that are searched for; a longer one is a pasted text."""
+
 _ADVANTAGE = {"note": 1.4, "annotation": 1.4, "item": 1.0, "page": 1.0}
 """What a reader wrote or marked outranks body text that matches as well."""
 
@@ -47,9 +50,9 @@ class SearchResult:
 
 
 async def search_library(library: Library, question: str, *, limit: int) -> SearchResult:
-    """The `limit` best passages of the library for a question's words."""
+    """The `limit` best passages of the library for a question's words, the first MOST_TERMS of them."""
     store, source_id = library.store, library.source_id
-    terms = search_terms(question)
+    terms = search_terms(question)[:MOST_TERMS]
     if not terms:
         return SearchResult((), (), (), False)
     present = await store.occurs(source_id, [one_word(term) for term in terms])

@@ -52,11 +52,13 @@ def choose_quotes(passages: Sequence[Passage], terms: Sequence[Term]) -> list[Qu
     weights = _weights(passages, terms)
     candidates: list[tuple[float, int, int, Quote]] = []
     for rank, passage in enumerate(passages):
-        for position, sentence in enumerate(_sentences(passage)):
+        for position, sentence in _sentences(passage):
             if sentence.endswith(CUT) or marks_around(sentence) is None:
                 continue
+            if passage.kind == "page" and position == 0 and sentence[0].islower():
+                continue  # it began on the page before
             found = matched(terms, sentence)
-            whole = is_whole(sentence) and not sentence[0].islower()
+            whole = is_whole(sentence)
             if passage.kind == "item" and not whole:
                 continue  # a title or a list of tags is no sentence to quote
             if found and len(sentence) <= LONGEST_QUOTE and len(words(sentence)) >= 4:
@@ -90,10 +92,17 @@ def marks_around(text: str) -> tuple[str, str] | None:
     return next((marks for marks in _MARKS if not any(mark in text for mark in marks)), None)
 
 
-def _sentences(passage: Passage) -> list[str]:
-    """Its sentences. In metadata, notes and annotations each line is by itself; on a page lines mean nothing."""
+def _sentences(passage: Passage) -> list[tuple[int, str]]:
+    """Its sentences with their positions, which are consecutive where nothing stands between them.
+
+    In metadata, notes and annotations each line is by itself; on a page lines mean nothing.
+    """
     blocks = [passage.text] if passage.kind == "page" else passage.text.splitlines()
-    return [sentence for block in blocks for sentence in sentences(block)]
+    found: list[tuple[int, str]] = []
+    for block in blocks:
+        first = found[-1][0] + 2 if found else 0
+        found += enumerate(sentences(block), first)
+    return found
 
 
 def _weights(passages: Sequence[Passage], terms: Sequence[Term]) -> dict[str, float]:

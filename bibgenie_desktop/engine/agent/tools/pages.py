@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,13 +13,25 @@ from ....sessions.library import PageText
 from ....sessions.locators import Locator, PageLocator, SectionLocator
 from ....store.library_rows import AttachmentRow
 from ...library.library import Library, NotInLibrary
-from .tool import ToolFault, ToolResult, cut, key_argument, key_text, number_argument
+from .tool import ToolFault, ToolResult, cut, fitting, key_argument, key_text, number_argument, weight
 
 MOST_PAGES = 8
+LEAST_TEXT = 100
+"""Estimated tokens: with less room than that no further page is begun."""
+NOTE_ROOM = 60
+"""Estimated tokens kept for the note."""
+
+_PHYSICAL = re.compile(r"[1-9][0-9]{0,6}")
 
 
 class ReadPages:
-    """`read_pages`: the text of up to eight pages or sections."""
+    """`read_pages`: the text of up to eight pages or sections.
+
+    The result: `quoted_work` (author and year), `quoted_title`, `item` (the work's key, "" where there is none),
+    `file`, `page_count`, `pages`, and `note` with what must be known: that a label names several pages or none, that
+    something was left out, and how to read on. A page has `cite`, `quoted_text`, and `page_index` with
+    `quoted_page_label` ("" where the file names none), or `section_index` with `quoted_section`.
+    """
 
     spec = ToolSpec(
         "read_pages",
@@ -35,6 +48,10 @@ class ReadPages:
                     "description": "First page by its printed number, such as xii or 217.",
                 },
                 "count": {"type": "integer", "description": f"How many pages, 1 to {MOST_PAGES}; default 1."},
+                "offset": {
+                    "type": "integer",
+                    "description": "Where in the first page to begin, in characters; a note says when it is needed.",
+                },
             },
             "required": ["key"],
         },
@@ -63,52 +80,77 @@ class ReadPages:
         row = await self._library.readable(key_argument(arguments))
         page_count = await self._library.page_count(row)
         first, note = await self._first(row, arguments, page_count)
-        count = number_argument(arguments, "count", default=1, least=1, most=MOST_PAGES)
-        pages = await self._library.pages(row, first, min(page_count - 1, first + count - 1))
+        count = number_argument(arguments, "count", default=1, least=1, most=1_000_000)
+        last = min(page_count, first + count) - 1
+        pages = await self._library.pages(row, first, min(last, first + MOST_PAGES - 1))
         name, title = await self._library.name(row.record.parent, row.record.title or row.record.filename)
-        shown: list[dict[str, Any]] = []
-        delivered: list[Locator] = []
-        room = budget
-        for page in pages:
-            if room < 400 and shown:
-                note = f"Only {len(shown)} of {len(pages)} pages fit: go on at page_index {page.index}."
-                break
-            text = cut(page.text, max(400, room))
-            room -= len(text) + 200
-            locator = _place(row, page)
-            delivered.append(locator)
-            shown.append(_shown(page, locator, text))
         data: dict[str, Any] = {
-            "work": name,
-            "quoted_title": title,
+            "quoted_work": cut(name, 100),
+            "quoted_title": cut(title, 200),
             "item": key_text(row.record.parent) if row.record.parent else "",
             "file": key_text(row.record.ref),
             "page_count": page_count,
-            "pages": shown,
         }
-        if note:
-            data["note"] = note
+        offset = number_argument(arguments, "offset", default=0, least=0, most=1_000_000)
+        if offset and offset >= len(pages[0].text):
+            raise ToolFault(f"Page index {first} has {len(pages[0].text)} characters: there is no offset {offset}.")
+        shown, delivered, left_out = _fill(row, pages, offset, last, budget - weight(data) - weight(note) - NOTE_ROOM)
+        data["pages"] = shown
+        if note or left_out:
+            data["note"] = f"{note} {left_out}".strip()
         return ToolResult(data, tuple(delivered), "1 page" if len(shown) == 1 else f"{len(shown)} pages")
 
     async def _first(self, row: AttachmentRow, arguments: Mapping[str, Any], page_count: int) -> tuple[int, str]:
         """The index to begin at, and what the model must know about the choice."""
-        label = arguments.get("page_label")
-        if label not in (None, ""):
-            indices = await self._library.indices_labelled(row, str(label).strip())
+        label = _label(arguments)
+        if label:
+            indices = await self._library.indices_labelled(row, label)
             if len(indices) > 1:
-                return indices[
-                    0
-                ], f"{len(indices)} pages are labelled {label}: indices {indices[:10]}; the first is shown."
+                return indices[0], f"{len(indices)} pages are labelled {label}: indices {indices[:10]}; here the first."
             if indices:
                 return indices[0], ""
-            if str(label).strip().isdigit() and 1 <= int(label) <= page_count:
-                index = int(label) - 1
-                return index, f"No page is labelled {label}; this is page {label} counted from the first."
-            raise ToolFault(f"No page of this file is labelled {cut(str(label), 40)!r}; it has {page_count} pages.")
+            if _PHYSICAL.fullmatch(label) and int(label) <= page_count:
+                return int(label) - 1, f"No page is labelled {label}; this is page {label} counted from the first."
+            raise ToolFault(f"No page of this file is labelled {label!r}; it has {page_count} pages.")
         index = number_argument(arguments, "page_index", default=0, least=-1, most=10_000_000)
         if not 0 <= index < page_count:
             raise ToolFault(f"There is no page index {index}: this file has the indices 0 to {page_count - 1}.")
         return index, ""
+
+
+def _label(arguments: Mapping[str, Any]) -> str:
+    value = arguments.get("page_label")
+    if value is None or isinstance(value, str):
+        return cut((value or "").strip(), 100)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    raise ToolFault("The argument page_label must be a text, such as xii.")
+
+
+def _fill(
+    row: AttachmentRow, pages: list[PageText], offset: int, last: int, room: int
+) -> tuple[list[dict[str, Any]], list[Locator], str]:
+    """The pages there is room for, the first from `offset`; and how to read on, "" at the end of what was asked."""
+    shown: list[dict[str, Any]] = []
+    delivered: list[Locator] = []
+    for page in pages:
+        if shown and room < LEAST_TEXT:
+            return shown, delivered, f"Not all fits: go on at page_index {page.index}."
+        text = page.text[offset:]
+        locator = _place(row, page)
+        entry = _shown(page, locator, text)
+        room -= weight(entry | {"quoted_text": ""})
+        end = fitting(text, max(room, LEAST_TEXT))
+        delivered.append(locator)
+        if end < len(text):
+            shown.append(entry | {"quoted_text": f"{text[:end]} […]"})
+            return shown, delivered, f"The page is cut: go on at page_index {page.index}, offset {offset + end}."
+        shown.append(entry)
+        room -= weight(text)
+        offset = 0
+    if pages and pages[-1].index < last:
+        return shown, delivered, f"At most {MOST_PAGES} pages at once: go on at page_index {pages[-1].index + 1}."
+    return shown, delivered, ""
 
 
 def _place(row: AttachmentRow, page: PageText) -> Locator:
@@ -123,5 +165,5 @@ def _shown(page: PageText, locator: Locator, text: str) -> dict[str, Any]:
     if isinstance(locator, SectionLocator):
         shown |= {"section_index": page.index, "quoted_section": page.label}
     else:
-        shown |= {"page_label": page.label, "page_index": page.index}
+        shown |= {"page_index": page.index, "quoted_page_label": page.label}
     return shown | {"quoted_text": text or "(no text on this page)"}

@@ -10,13 +10,23 @@ from ....sessions.citations import token_for
 from ....sessions.locators import AnnotationLocator, Locator, PageLocator, SectionLocator
 from ...library.library import Library
 from ...library.search import Hit, search_library
-from .tool import ToolResult, cut, key_text, number_argument, text_argument
+from .tool import ToolResult, cut, fitted, key_text, number_argument, text_argument, weight
 
 MOST_PASSAGES = 20
+LEAST_TEXT = 60
+"""Estimated tokens of a passage that are shown however little room there is."""
+NOTE_ROOM = 40
+"""Estimated tokens kept for the note."""
 
 
 class SearchLibrary:
-    """`search_library`: passages for the words of a query."""
+    """`search_library`: passages for the words of a query.
+
+    The result: `words` (those searched for), `every_passage_holds_every_word`, `passages`, `words_found_nowhere`, and
+    `note` where passages were left out. A passage has `cite`, `quoted_work` (author and year), `item` (the work's key,
+    "" for what stands alone), `kind` (page, item, note or annotation), `quoted_title` and `quoted_text`; a page also
+    `page_index` and `quoted_page_label` ("" where the file names none), a section of an EPUB `quoted_section`.
+    """
 
     spec = ToolSpec(
         "search_library",
@@ -45,42 +55,41 @@ class SearchLibrary:
         query = text_argument(arguments, "query")
         limit = number_argument(arguments, "limit", default=10, least=1, most=MOST_PASSAGES)
         found = await search_library(self._library, query, limit=limit)
-        passages: list[dict[str, Any]] = []
-        shown: list[Locator] = []
-        room = budget
-        for hit in found.hits:
-            passage = _passage(hit, max(400, budget // 4))
-            room -= len(passage["quoted_text"]) + 300
-            if room < 0 and passages:
-                break
-            passages.append(passage)
-            shown.append(hit.locator)
         data: dict[str, Any] = {
-            "words": [term.word for term in found.terms],
+            "words": [cut(term.word, 60) for term in found.terms],
             "every_passage_holds_every_word": found.every_word,
-            "passages": passages,
-            "words_found_nowhere": list(found.nowhere),
+            "passages": [],
+            "words_found_nowhere": [cut(word, 60) for word in found.nowhere],
         }
-        if len(passages) < len(found.hits):
-            data["left_out"] = f"{len(found.hits) - len(passages)} passages did not fit: ask with a smaller limit."
-        count = len(passages)
+        room = budget - weight(data) - NOTE_ROOM
+        shown: list[Locator] = []
+        for hit in found.hits:
+            passage = _passage(hit, max(LEAST_TEXT, budget // 5))
+            room -= weight(passage)
+            if room < 0 and shown:
+                left_out = len(found.hits) - len(shown)
+                data["note"] = f"{left_out} more passages did not fit: read their pages, or search for fewer words."
+                break
+            data["passages"].append(passage)
+            shown.append(hit.locator)
+        count = len(shown)
         return ToolResult(data, tuple(shown), "1 passage" if count == 1 else f"{count} passages")
 
 
-def _passage(hit: Hit, length: int) -> dict[str, Any]:
+def _passage(hit: Hit, tokens: int) -> dict[str, Any]:
     passage: dict[str, Any] = {
         "cite": token_for(hit.locator),
-        "work": hit.short_ref,
+        "quoted_work": cut(hit.short_ref, 100),
         "item": key_text(hit.item) if hit.item else "",
         "kind": hit.kind,
     }
     match hit.locator:
         case PageLocator(page_index=index, page_label=label):
-            passage |= {"page_label": label, "page_index": index}
+            passage |= {"quoted_page_label": cut(label, 100), "page_index": index}
         case AnnotationLocator(page_index=index, page_label=label) if index is not None:
-            passage |= {"page_label": label, "page_index": index}
+            passage |= {"quoted_page_label": cut(label, 100), "page_index": index}
         case SectionLocator(section_title=title):
-            passage |= {"quoted_section": title}
+            passage |= {"quoted_section": cut(title, 100)}
         case _:
             pass
-    return passage | {"quoted_title": cut(hit.title, 200), "quoted_text": cut(hit.text, length)}
+    return passage | {"quoted_title": cut(hit.title, 200), "quoted_text": fitted(hit.text, tokens)}

@@ -1,19 +1,25 @@
 """What every tool has in common: its schema, its checked arguments, its result as data.
 
-A result is one JSON object. Text that comes from documents, notes or titles stands only in fields whose names begin
-with `quoted_`: to the model it is data, whatever it says (S-1).
+A result is one JSON object. Text that comes from documents, notes or metadata stands only in fields whose names begin
+with `quoted_`: to the model it is data, whatever it says (S-1). Citation tokens that such text brings along are broken
+up, so that only the app's own can be copied.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from ....compaction.estimate import estimate_text
 from ....compaction.messages import ToolSpec
 from ....sessions.locators import PERSONAL, ItemRef, Locator, MalformedLocator
+from ....sessions.text import well_formed
 from ....store.sessions import encode_json
+
+_INTEGER = re.compile(r"-?[0-9]{1,9}")
 
 
 class ToolFault(Exception):
@@ -30,7 +36,7 @@ class ToolResult:
 
     def text(self) -> str:
         """The result as the model reads it."""
-        return encode_json(self.data)
+        return well_formed(encode_json(_guarded(self.data)))
 
 
 class Tool(Protocol):
@@ -46,21 +52,24 @@ class Tool(Protocol):
         ...
 
     async def run(self, arguments: Mapping[str, Any], *, budget: int) -> ToolResult:
-        """Carry the call out; the result's text is about `budget` characters at most (A-4). Raises ToolFault."""
+        """Carry the call out; the result weighs about `budget` estimated tokens at most (A-4). Raises ToolFault.
+
+        What does not fit is left out, and the result says so and how to read on.
+        """
         ...
 
 
 def parse_arguments(text: str) -> dict[str, Any]:
     """The arguments a model wrote; empty text is none. Raises ToolFault."""
     try:
-        arguments = json.loads(text or "{}")
-    except ValueError as error:
+        arguments = json.loads(text.strip() or "{}")
+    except (ValueError, RecursionError) as error:
         raise ToolFault(f"The arguments are not valid JSON: {error}.") from error
     if isinstance(arguments, str):  # some providers encode twice
         return parse_arguments(arguments)
     if not isinstance(arguments, dict):
         raise ToolFault("The arguments must be one JSON object.")
-    return arguments
+    return {name: well_formed(value) if isinstance(value, str) else value for name, value in arguments.items()}
 
 
 def text_argument(arguments: Mapping[str, Any], name: str) -> str:
@@ -76,7 +85,7 @@ def number_argument(arguments: Mapping[str, Any], name: str, *, default: int, le
     value = arguments.get(name)
     if value is None:
         return default
-    if isinstance(value, str) and value.strip().lstrip("-").isdigit():
+    if isinstance(value, str) and _INTEGER.fullmatch(value.strip()):
         value = int(value)
     if isinstance(value, float) and value.is_integer():
         value = int(value)
@@ -92,7 +101,7 @@ def key_argument(arguments: Mapping[str, Any], name: str = "key") -> ItemRef:
         library, _, key = value.rpartition("/")
         return ItemRef.from_path(f"{library}/items/{key}") if library else ItemRef(PERSONAL, key)
     except MalformedLocator as error:
-        raise ToolFault(f"{value!r} is no key: copy a key from a result, such as ABCD2345.") from error
+        raise ToolFault(f"{cut(repr(value), 40)} is no key: copy one from a result, such as ABCD2345.") from error
 
 
 def key_text(ref: ItemRef) -> str:
@@ -106,3 +115,36 @@ def cut(text: str, length: int) -> str:
         return text
     end = text.rfind(" ", max(0, length - 80), length)
     return text[: end if end > 0 else length].rstrip() + " […]"
+
+
+def weight(data: object) -> int:
+    """The estimated tokens of `data` as it stands in a result."""
+    return estimate_text(encode_json(data))
+
+
+def fitting(text: str, tokens: int) -> int:
+    """How many characters of `text`, from its beginning and up to a space, weigh no more than `tokens`."""
+    end = len(text)
+    while end and (weighed := weight(text[:end])) > tokens:
+        end = min(end - 1, max(0, end * tokens // weighed))
+    if end == len(text):
+        return end
+    space = text.rfind(" ", max(0, end - 80), end)
+    return space if space > 0 else end
+
+
+def fitted(text: str, tokens: int) -> str:
+    """`text`, cut and marked where it weighs more than `tokens`."""
+    end = fitting(text, tokens)
+    return text if end == len(text) else f"{text[:end].rstrip()} […]"
+
+
+def _guarded(value: object, *, quoted: bool = False) -> object:
+    """`value` without what could be taken for a citation token in its quoted texts; spaces do not count in a quote."""
+    if isinstance(value, str):
+        return value.replace("[[cite:", "[ [cite:") if quoted else value
+    if isinstance(value, Mapping):
+        return {name: _guarded(each, quoted=quoted or name.startswith("quoted_")) for name, each in value.items()}
+    if isinstance(value, Sequence):
+        return [_guarded(each, quoted=quoted) for each in value]
+    return value

@@ -1,0 +1,56 @@
+"""Running one command of the command line: what goes wrong becomes one sentence and an exit code."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+from ..models.port import ModelError
+from ..profile.logs import start_logging
+from ..profile.settings import SettingsUnreadable
+from ..store.database import StoreUnavailable
+from ..store.sessions import UnknownSession
+from ..zotero.port import ZoteroUnavailable
+from .ask import ask
+from .doctor import doctor
+from .listing import CommandRefused, export, list_sessions, print_projection
+from .options import Options
+from .printing import let_go, printable
+from .wiring import Setting, open_sessions
+
+_STORED = {"sessions": list_sessions, "project": print_projection, "export": export}
+
+
+def run_command(options: Options) -> int:
+    """Run a command other than the window; 0 done, 1 it could not be done (one sentence on stderr)."""
+    try:
+        code = asyncio.run(_run(options))
+        sys.stdout.flush()
+        return code
+    except (
+        SettingsUnreadable,
+        StoreUnavailable,
+        UnknownSession,
+        ZoteroUnavailable,
+        ModelError,
+        CommandRefused,
+    ) as error:
+        print(printable(str(error)), file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped.", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        let_go(sys.stdout)  # the reader of our output is gone: nobody is left to tell
+        return 1
+
+
+async def _run(options: Options) -> int:
+    setting = Setting.of(options)
+    start_logging(setting.profile.logs, options.log_level)
+    if options.command == "doctor":
+        return await doctor(options, setting)
+    if options.command == "ask":
+        return await ask(options, setting)
+    async with open_sessions(setting) as sessions:
+        return await _STORED[options.command](options, sessions)

@@ -1,0 +1,1 @@
+"""The window: Qt only. It draws what the engine tells and sends what the person wants; it knows no database."""

@@ -1,0 +1,266 @@
+"""One chat as the window knows it: what is stored, what is on its way, and the answer that streams. No Qt.
+
+Changes are told to one listener, after they happened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Literal, Protocol, TypeAlias
+
+from ...protocol.messages import AnswerCitation, BranchRow, Segment
+from ...sessions.nodes import Role
+from ...sessions.parts import ToolState
+
+Status: TypeAlias = Literal["sending", "streaming", "stored", "failed", "interrupted"]
+"""`sending`: the engine has not confirmed it. `interrupted`: the engine ended while it streamed; it is not stored."""
+
+
+class Message:
+    """One message: a node of the branch, or one that is about to become a node.
+
+    `note` is a sentence to show under it; `ready` tells whether its body is here; `fresh`, whether it was made while
+    this window watched.
+    """
+
+    def __init__(
+        self,
+        role: Role,
+        status: Status = "stored",
+        *,
+        node_id: str = "",
+        created_at: str = "",
+        model: str = "",
+        ready: bool = True,
+        fresh: bool = False,
+    ) -> None:
+        self.role = role
+        self.status: Status = status
+        self.node_id = node_id
+        self.created_at = created_at
+        self.model = model
+        self.ready = ready
+        self.fresh = fresh
+        self.note = ""
+        self._segments: list[Segment] = []
+        # What grows is collected here: joining it at every delta would cost the square of its length.
+        self._tail: list[str] = []
+        self._tail_kind: Literal["text", "reasoning"] = "text"
+        self._calls: dict[str, int] = {}
+
+    @property
+    def segments(self) -> tuple[Segment, ...]:
+        """The body, in order."""
+        if len(self._tail) > 1:
+            self._tail = ["".join(self._tail)]
+        tail = (Segment(self._tail_kind, self._tail[0]),) if self._tail else ()
+        return (*self._segments, *tail)
+
+    @property
+    def source(self) -> str:
+        """The text, with citations as their labels in brackets."""
+        return "".join(_source(segment) for segment in self.segments)
+
+    def add_text(self, text: str, kind: Literal["text", "reasoning"] = "text") -> None:
+        """More text at the end."""
+        if kind != self._tail_kind:
+            self._close_tail()
+            self._tail_kind = kind
+        if text:
+            self._tail.append(text)
+
+    def add(self, segment: Segment) -> None:
+        """One more piece at the end."""
+        if segment.kind == "text" or segment.kind == "reasoning":
+            self.add_text(segment.text, segment.kind)
+        else:
+            self._close_tail()
+            self._segments.append(segment)
+
+    def start_tool(self, call_id: str, title: str) -> None:
+        """A tool runs."""
+        self.add(Segment("tool", title, state="pending"))
+        self._calls[call_id] = len(self._segments) - 1
+
+    def finish_tool(self, call_id: str, state: ToolState, summary: str) -> None:
+        """A tool that was started has ended."""
+        place = self._calls.get(call_id)
+        if place is not None:
+            self._segments[place] = Segment("tool", self._segments[place].text, state=state, detail=summary)
+
+    def _close_tail(self) -> None:
+        if self._tail:
+            self._segments.append(Segment(self._tail_kind, "".join(self._tail)))
+            self._tail = []
+
+
+class Listener(Protocol):
+    """Hears what changed in a conversation. Rows count from 0."""
+
+    def reset(self) -> None:
+        """All rows are others."""
+
+    def inserted(self, first: int, last: int) -> None:
+        """Rows were added at the end."""
+
+    def removed(self, row: int) -> None:
+        """A row was taken away."""
+
+    def changed(self, row: int) -> None:
+        """A row looks different."""
+
+    def grown(self, row: int) -> None:
+        """A row got more at its end; all before that is as it was."""
+
+
+class Conversation:
+    """The messages of one chat. `session_id` is "" for a new chat until its first question is stored."""
+
+    def __init__(self, session_id: str = "", title: str = "") -> None:
+        self.session_id = session_id
+        self.title = title
+        self.loaded = not session_id
+        """Whether the stored branch is here, bodies aside."""
+        self.notice = ""
+        """A sentence above the draft, such as why a question was refused."""
+        self.messages: list[Message] = []
+        self._listener: Listener | None = None
+
+    def listen(self, listener: Listener | None) -> None:
+        """Tell changes to `listener` from now on; None ends it."""
+        self._listener = listener
+
+    @property
+    def sending(self) -> bool:
+        """Whether a question is on its way to the engine."""
+        return bool(self.messages) and self.messages[-1].status == "sending"
+
+    @property
+    def answering(self) -> bool:
+        """Whether an answer streams."""
+        return self._live is not None
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer streams or is to come."""
+        return self.answering or self.sending
+
+    @property
+    def _live(self) -> Message | None:
+        last = self.messages[-1] if self.messages else None
+        return last if last is not None and last.status == "streaming" else None
+
+    def load(self, rows: Iterable[BranchRow]) -> None:
+        """Take the stored branch. What this window saw come and the branch does not hold yet stays behind it."""
+        known = {message.node_id: message for message in self.messages if message.node_id}
+        loaded = [
+            known.get(row.node_id)
+            or Message(row.role, node_id=row.node_id, created_at=row.created_at, model=row.model or "", ready=False)
+            for row in rows
+        ]
+        stored = {message.node_id for message in loaded}
+        before, self.messages = (
+            self.messages,
+            loaded + [each for each in self.messages if each.fresh and each.node_id not in stored],
+        )
+        self.loaded = True
+        if self._listener and self.messages != before:
+            self._listener.reset()
+
+    def missing(self) -> list[str]:
+        """The nodes whose bodies are not here, root first."""
+        return [message.node_id for message in self.messages if not message.ready]
+
+    def add_body(self, node_id: str, segments: Sequence[Segment], more: bool) -> None:
+        """Take a piece of a stored body."""
+        for row, message in enumerate(self.messages):
+            if message.node_id == node_id and not message.ready:
+                for segment in segments:
+                    message.add(segment)
+                message.ready = not more
+                if message.ready and self._listener:
+                    self._listener.changed(row)
+
+    def body_failed(self, node_id: str, sentence: str) -> None:
+        """A stored body cannot be read."""
+        for row, message in enumerate(self.messages):
+            if message.node_id == node_id and not message.ready:
+                message.ready, message.status, message.note = True, "failed", sentence
+                if self._listener:
+                    self._listener.changed(row)
+
+    def ask(self, text: str, created_at: str) -> None:
+        """A question is on its way."""
+        question = Message("user", "sending", created_at=created_at, fresh=True)
+        question.add_text(text)
+        self._append(question)
+
+    def take_back(self) -> str:
+        """The question on its way was not taken: remove it; returns its text."""
+        question = self.messages.pop()
+        if self._listener:
+            self._listener.removed(len(self.messages))
+        return question.source
+
+    def started(self, session_id: str, title: str, node_id: str, model: str) -> None:
+        """The question is stored and its answer begins."""
+        self.session_id, self.title = session_id, title
+        question = self.messages[-1]
+        question.status, question.node_id = "stored", node_id
+        self._changed()
+        self._append(Message("assistant", "streaming", model=model, fresh=True))
+
+    def add_text(self, text: str, kind: Literal["text", "reasoning"] = "text") -> None:
+        """More of the answer or of the thinking."""
+        if self._live is not None:
+            self._live.add_text(text, kind)
+            self._grown()
+
+    def add_citation(self, event: AnswerCitation) -> None:
+        """A citation at this place of the answer."""
+        if self._live is not None:
+            detail = event.reason or event.quote
+            self._live.add(Segment("citation", event.label, event.link, event.state, detail))
+            self._grown()
+
+    def start_tool(self, call_id: str, title: str) -> None:
+        """A tool runs."""
+        if self._live is not None:
+            self._live.start_tool(call_id, title)
+            self._grown()
+
+    def finish_tool(self, call_id: str, state: ToolState, summary: str) -> None:
+        """A tool has ended."""
+        if self._live is not None:
+            self._live.finish_tool(call_id, state, summary)
+            self._changed()
+
+    def finish(self, status: Status, sentence: str = "", node_id: str = "") -> None:
+        """The answer has ended: stored as `node_id`, failed or interrupted. `sentence` is shown under it."""
+        if self._live is not None:
+            live = self._live
+            live.status, live.note, live.node_id = status, sentence, node_id
+            self._changed()
+
+    def _append(self, message: Message) -> None:
+        self.messages.append(message)
+        if self._listener:
+            self._listener.inserted(len(self.messages) - 1, len(self.messages) - 1)
+
+    def _changed(self) -> None:
+        if self._listener:
+            self._listener.changed(len(self.messages) - 1)
+
+    def _grown(self) -> None:
+        if self._listener:
+            self._listener.grown(len(self.messages) - 1)
+
+
+def _source(segment: Segment) -> str:
+    match segment.kind:
+        case "text":
+            return segment.text
+        case "citation":
+            return f"[{segment.text}]"
+        case _:
+            return ""

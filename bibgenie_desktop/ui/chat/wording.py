@@ -1,0 +1,86 @@
+"""The words the chat shows around what person and model wrote: headings, tool lines, states of citations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QCoreApplication
+
+from ...protocol.messages import Segment
+from .conversation import Message
+
+translate = QCoreApplication.translate
+
+
+def heading(message: Message, when: Callable[[str], str]) -> str:
+    """The line above a message. `when` turns a stored time into words."""
+    match message.role:
+        case "checkpoint":
+            return translate("Chat", "Earlier context compacted")
+        case "user":
+            sending = message.status == "sending"
+            moment = translate("Chat", "sending…") if sending else when(message.created_at)
+            return _joined(translate("Chat", "You"), moment)
+        case _:
+            counts = "" if message.status == "streaming" else _citation_counts(message)
+            return _joined("BibGenie", model_name(message.model), counts)
+
+
+def model_name(model: str) -> str:
+    """A model's name for the reader."""
+    return translate("Chat", "offline assistant") if model == "offline" else model
+
+
+def step_line(segment: Segment) -> str:
+    """The one line of a tool call, or of thinking."""
+    if segment.kind == "reasoning":
+        return translate("Chat", "Thinking, apart from the answer")
+    title = " ".join(_tool_titles().get(segment.text, segment.text).split())
+    match segment.state:
+        case "pending":
+            return f"{title}…"
+        case "done":
+            return _joined(title, segment.detail)
+        case "cancelled":
+            return _joined(title, translate("Chat", "stopped"))
+        case "denied":
+            return _joined(title, translate("Chat", "not allowed"))
+        case _:
+            return _joined(title, segment.detail or translate("Chat", "failed"))
+
+
+def citation_state(segment: Segment) -> str:
+    """What the state of a citation means."""
+    match segment.state:
+        case "verified" if segment.detail:
+            return translate("Chat", "Verified: “{quote}”").format(quote=segment.detail)
+        case "verified":
+            return translate("Chat", "Verified.")
+        case "wrong":
+            return translate("Chat", "Wrong: {reason}.").format(reason=segment.detail)
+        case _:
+            return translate("Chat", "Not verified: {reason}.").format(reason=segment.detail)
+
+
+def _citation_counts(message: Message) -> str:
+    words = {
+        "verified": translate("Chat", "{count} verified"),
+        "unverified": translate("Chat", "{count} unverified"),
+        "wrong": translate("Chat", "{count} wrong"),
+    }
+    states = [segment.state for segment in message.segments if segment.kind == "citation"]
+    counts = [word.format(count=states.count(state)) for state, word in words.items() if state in states]
+    return translate("Chat", "citations: {counts}").format(counts=", ".join(counts)) if counts else ""
+
+
+def _tool_titles() -> dict[str, str]:
+    """Stored calls name their tool only."""
+    return {
+        "search_library": translate("Chat", "Search the library"),
+        "get_item": translate("Chat", "Look at an item"),
+        "read_pages": translate("Chat", "Read pages"),
+    }
+
+
+def _joined(*parts: str) -> str:
+    return " · ".join(part for part in parts if part)

@@ -1,0 +1,107 @@
+"""The box in which a question is written."""
+
+from __future__ import annotations
+
+import math
+
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QInputMethodEvent, QKeyEvent, QResizeEvent, QTextOption
+from PySide6.QtWidgets import QPlainTextEdit, QWidget
+
+from .theme import reading_font
+
+FEWEST_LINES = 2
+
+
+class Composer(QPlainTextEdit):
+    """`composer`: Enter sends, Shift+Enter begins a new line, and neither does while an input method composes.
+
+    Signals:
+        submitted: Enter was pressed.
+        focus_changed(has_focus): the box got or lost the focus.
+    """
+
+    submitted = Signal()
+    focus_changed = Signal(bool)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._composing = False
+        self._most_lines = 10
+        self.setObjectName("composer")
+        self.setAccessibleName(self.tr("Question"))
+        self.setAccessibleDescription(self.tr("Enter sends, Shift and Enter begins a new line."))
+        self.setPlaceholderText(self.tr("Ask a question about your library"))
+        self.setTabChangesFocus(True)
+        self.setFrameShape(QPlainTextEdit.Shape.NoFrame)
+        self.setFont(reading_font(self.font()))
+        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option = self.document().defaultTextOption()
+        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        self.document().setDefaultTextOption(option)
+        self.document().documentLayout().documentSizeChanged.connect(lambda _: self._fit())
+        self._fit()
+
+    def limit_height(self, pixels: int) -> None:
+        """Grow to so much at most."""
+        self._most_lines = max(FEWEST_LINES, (pixels - self._around()) // self._line())
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Tell Enter from all other keys."""
+        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            super().keyPressEvent(event)
+        elif self._composing:
+            event.accept()  # it belongs to the input method, which takes what was composed
+        elif event.modifiers() & Qt.KeyboardModifier.ShiftModifier:
+            self.insertPlainText("\n")
+            self.ensureCursorVisible()
+        else:
+            self.submitted.emit()
+
+    def inputMethodEvent(self, event: QInputMethodEvent) -> None:
+        """Note whether something is being composed."""
+        self._composing = bool(event.preeditString())
+        super().inputMethodEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Tell it."""
+        super().focusInEvent(event)
+        self.focus_changed.emit(True)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Tell it."""
+        self._composing = False
+        super().focusOutEvent(event)
+        self.focus_changed.emit(False)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Fit another font."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.FontChange:
+            self._fit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lines break elsewhere: fit them."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def minimumSizeHint(self) -> QSize:
+        """Room for the fewest lines."""
+        return QSize(120, self._line() * FEWEST_LINES + self._around())
+
+    def _fit(self) -> None:
+        # Lines of several scripts differ in height, so each is asked.
+        least, most = self._line() * FEWEST_LINES, self._line() * self._most_lines
+        height = 0.0
+        block = self.document().firstBlock()
+        while block.isValid() and height < most:
+            height += self.blockBoundingRect(block).height()
+            block = block.next()
+        self.setFixedHeight(min(max(math.ceil(height), least), most) + self._around())
+
+    def _line(self) -> int:
+        return self.fontMetrics().lineSpacing()
+
+    def _around(self) -> int:
+        return math.ceil(2 * self.document().documentMargin()) + 2 * self.frameWidth()

@@ -1,0 +1,400 @@
+"""Between the engine's events and the window's widgets: which chat is open, what is on its way, what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from PySide6.QtCore import QObject, Signal
+
+from ..protocol.messages import (
+    AnswerCitation,
+    AnswerReasoning,
+    AnswerText,
+    Branch,
+    BranchChanged,
+    BranchRow,
+    Command,
+    CommandFailed,
+    Event,
+    FetchBodies,
+    LibraryProgress,
+    ListSessions,
+    NodeBody,
+    OpenSession,
+    SaveDraft,
+    SendMessage,
+    SessionList,
+    SessionRow,
+    StopTurn,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Welcome,
+)
+from .chat.conversation import Conversation
+from .drafts import NEW_CHAT, Drafts
+from .times import Clock
+from .timing import MakeTimer
+
+BODIES_AT_ONCE = 50
+"""Nodes whose bodies are asked for in one command."""
+
+
+@dataclass(slots=True)
+class _Opening:
+    """A branch that is being fetched."""
+
+    conversation: Conversation
+    rows: list[BranchRow] = field(default_factory=list)
+    draft: str = ""
+
+
+class Controller(QObject):
+    """The state of the window. Commands go to `send`; what widgets show is told by signals.
+
+    Signals:
+        conversation_changed(Conversation): another chat is shown, or the shown one got its session.
+        draft_changed(str): the composer holds this text now.
+        busy_changed(bool): whether an answer streams, or is to come, in the chat that is shown.
+        notice_changed(str, bool): the sentence above the composer, "" for none; whether "Start again" is offered.
+        sessions_changed(tuple[SessionRow, ...]): the chats.
+        library_changed(LibraryProgress): how far the library is.
+        model_changed(str): the model that answers.
+        welcomed: the engine answers.
+        restart_wanted: the person wants the engine started again.
+    """
+
+    conversation_changed = Signal(object)
+    draft_changed = Signal(str)
+    busy_changed = Signal(bool)
+    notice_changed = Signal(str, bool)
+    sessions_changed = Signal(tuple)
+    library_changed = Signal(object)
+    model_changed = Signal(str)
+    welcomed = Signal()
+    restart_wanted = Signal()
+
+    def __init__(
+        self, send: Callable[[Command], None], clock: Clock, make_timer: MakeTimer, parent: QObject | None = None
+    ) -> None:
+        super().__init__(parent)
+        self._send = send
+        self._clock = clock
+        self._drafts = Drafts(self._save_draft, make_timer)
+        self._requests = 0
+        self._ready = False
+        self._gone = False
+        self._engine_notice = ""
+        self._current = Conversation()
+        self._conversations: dict[str, Conversation] = {}
+        self._sending: dict[int, Conversation] = {}
+        self._waiting: dict[int, SendMessage] = {}
+        self._openings: dict[int, _Opening] = {}
+        self._fetching: dict[int, tuple[Conversation, tuple[str, ...]]] = {}
+        self._sessions: tuple[SessionRow, ...] = ()
+        self._arriving: list[SessionRow] = []
+        self._listing = 0
+        self._list_stale = False
+
+    @property
+    def conversation(self) -> Conversation:
+        """The chat that is shown."""
+        return self._current
+
+    # What the person does
+
+    def new_chat(self) -> None:
+        """Show an empty chat."""
+        if self._current.session_id or self._current.messages:
+            self._show(Conversation())
+
+    def open_session(self, session_id: str) -> None:
+        """Show a stored chat."""
+        if session_id != self._current.session_id:
+            title = next((row.title for row in self._sessions if row.id == session_id), "")
+            self._show(self._conversations.get(session_id) or Conversation(session_id, title))
+
+    def submit(self, text: str) -> None:
+        """Send the question that was written in the chat that is shown."""
+        conversation = self._current
+        if not text.strip():
+            self._say(conversation, self.tr("The question is empty: write one."))
+        elif self._gone:
+            self._tell_notice()
+        elif conversation.busy:
+            self._say(conversation, self.tr("An answer still streams in this chat: wait for it or stop it."))
+        else:
+            conversation.notice = ""
+            conversation.ask(text, self._clock().isoformat())
+            self._drafts.sent(conversation.session_id)
+            command = SendMessage(text, conversation.session_id, self._next_request())
+            self._sending[command.request] = conversation
+            if self._ready:
+                self._send(command)
+            else:
+                self._waiting[command.request] = command
+            self.draft_changed.emit("")
+            self._tell_notice()
+            self._tell_busy()
+
+    def stop(self) -> None:
+        """Stop the answer that streams, or is to come, in the chat that is shown."""
+        waiting = [request for request in self._waiting if self._sending[request] is self._current]
+        for request in waiting:
+            del self._waiting[request]
+            self._take_back(self._sending.pop(request), "")
+        if self._current.busy and not waiting:
+            self._send(StopTurn(self._current.session_id, self._next_request()))
+
+    def draft_edited(self, text: str) -> None:
+        """The person changed what stands in the composer."""
+        self._drafts.edited(self._current.session_id, text)
+        if self._current.notice:
+            self._say(self._current, "")
+
+    def start_again(self) -> None:
+        """Start the engine again after it was given up."""
+        self._gone = False
+        self._engine_notice = self.tr("The engine is starting…")
+        self._tell_notice()
+        self.restart_wanted.emit()
+
+    def close(self) -> None:
+        """Save what is not saved: the window closes."""
+        self._drafts.flush()
+
+    # What happens to the engine
+
+    def engine_ended(self, sentence: str, restarting: bool) -> None:
+        """The engine is gone; a new one comes, or none."""
+        self._ready = False
+        self._gone = not restarting
+        tail = self.tr("It is being started again.") if restarting else self.tr("It was not started again.")
+        self._engine_notice = f"{sentence} {tail}"
+        lost = self.tr(
+            "The engine ended in the middle of this answer: your question is stored, this part of the answer is not. "
+            "Ask again."
+        )
+        for conversation in {id(each): each for each in [self._current, *self._conversations.values()]}.values():
+            conversation.finish("interrupted", lost)
+        for conversation in list(self._sending.values()):
+            self._take_back(conversation, "")
+        self._sending.clear()
+        self._waiting.clear()
+        self._openings.clear()
+        self._fetching.clear()
+        self._listing = 0
+        self._drafts.unsure()
+        self._tell_notice()
+        self._tell_busy()
+
+    def take(self, event: Event) -> None:
+        """Take one event of the engine."""
+        match event:
+            case Welcome():
+                self._welcome(event)
+            case LibraryProgress():
+                self.library_changed.emit(event)
+            case SessionList():
+                self._take_sessions(event)
+            case Branch():
+                self._take_branch(event)
+            case NodeBody():
+                self._take_body(event)
+            case BranchChanged():
+                self._list_sessions()
+            case CommandFailed():
+                self._command_failed(event)
+            case TurnStarted():
+                self._turn_started(event)
+            case (
+                AnswerText(session_id=session_id)
+                | AnswerReasoning(session_id=session_id)
+                | AnswerCitation(session_id=session_id)
+                | ToolStarted(session_id=session_id)
+                | ToolFinished(session_id=session_id)
+                | TurnFinished(session_id=session_id)
+                | TurnFailed(session_id=session_id)
+            ):
+                if session_id in self._conversations:
+                    self._take_answer(self._conversations[session_id], event)
+            case _:
+                pass
+
+    def _take_answer(self, conversation: Conversation, event: Event) -> None:
+        match event:
+            case AnswerText(text=text):
+                conversation.add_text(text)
+            case AnswerReasoning(text=text):
+                conversation.add_text(text, "reasoning")
+            case AnswerCitation():
+                conversation.add_citation(event)
+            case ToolStarted():
+                conversation.start_tool(event.call_id, event.title)
+            case ToolFinished():
+                conversation.finish_tool(event.call_id, event.state, event.summary)
+            case TurnFinished():
+                conversation.finish("stored", event.sentence, event.node_id)
+                self._answer_ended(conversation)
+            case TurnFailed():
+                conversation.finish("failed", event.sentence, event.node_id)
+                self._answer_ended(conversation)
+            case _:
+                pass
+
+    def _welcome(self, event: Welcome) -> None:
+        self._ready = True
+        self._engine_notice = ""
+        self.model_changed.emit(event.model)
+        self._drafts.flush()
+        self._list_sessions()
+        # After a restart the stored branch is looked at again: it is what counts.
+        self._open(self._current)
+        waiting, self._waiting = self._waiting, {}
+        for command in waiting.values():
+            self._send(command)
+        self._tell_notice()
+        self.welcomed.emit()
+
+    def _take_sessions(self, event: SessionList) -> None:
+        self._arriving += event.sessions
+        if not event.more:
+            self._listing = 0
+            self._sessions = tuple(self._arriving)
+            self.sessions_changed.emit(self._sessions)
+            if self._list_stale:
+                self._list_sessions()
+
+    def _take_branch(self, event: Branch) -> None:
+        opening = self._openings.get(event.request)
+        if opening is None:
+            return
+        opening.rows += event.rows
+        opening.draft += event.draft
+        if event.more:
+            return
+        del self._openings[event.request]
+        conversation = opening.conversation
+        if conversation.session_id:
+            conversation.title = event.title
+        conversation.load(opening.rows)
+        draft = self._drafts.stored(event.session_id, opening.draft)
+        missing = conversation.missing()
+        for start in range(0, len(missing), BODIES_AT_ONCE):
+            self._fetch(conversation, tuple(missing[start : start + BODIES_AT_ONCE]))
+        if conversation is self._current:
+            self.conversation_changed.emit(conversation)
+            self.draft_changed.emit(draft)
+
+    def _take_body(self, event: NodeBody) -> None:
+        if event.request in self._fetching:
+            conversation, node_ids = self._fetching[event.request]
+            conversation.add_body(event.node_id, event.segments, event.more)
+            if event.node_id == node_ids[-1] and not event.more:
+                del self._fetching[event.request]
+
+    def _command_failed(self, event: CommandFailed) -> None:
+        if event.request == self._listing:
+            self._listing = 0
+        conversation = self._sending.pop(event.request, None)
+        opening = self._openings.pop(event.request, None)
+        fetching = self._fetching.pop(event.request, None)
+        if conversation is not None:
+            self._take_back(conversation, event.sentence)
+        elif fetching is not None:
+            # One body that cannot be read holds up no other.
+            conversation, node_ids = fetching
+            for node_id in node_ids:
+                if len(node_ids) == 1:
+                    conversation.body_failed(node_id, event.sentence)
+                else:
+                    self._fetch(conversation, (node_id,))
+        elif opening is None or opening.conversation.session_id:
+            self._say(opening.conversation if opening else self._current, event.sentence)
+
+    def _turn_started(self, event: TurnStarted) -> None:
+        conversation = self._sending.pop(event.request, None)
+        if conversation is None:
+            return
+        is_new = not conversation.session_id
+        conversation.started(event.session_id, event.title, event.node_id, event.model)
+        self._conversations[event.session_id] = conversation
+        if conversation is self._current:
+            if is_new:
+                self._drafts.began(event.session_id)
+            self.conversation_changed.emit(conversation)
+        elif is_new and self._drafts.text(NEW_CHAT):
+            # The engine emptied the new chat's draft with the question; what was written since is another chat's.
+            self._drafts.edited(NEW_CHAT, self._drafts.text(NEW_CHAT))
+        self.model_changed.emit(event.model)
+        self._tell_busy()
+
+    def _answer_ended(self, conversation: Conversation) -> None:
+        if conversation is not self._current:
+            self._conversations.pop(conversation.session_id, None)
+        self._tell_busy()
+
+    def _take_back(self, conversation: Conversation, sentence: str) -> None:
+        """A question was not taken: it stands in the composer again, above what was written meanwhile."""
+        text = conversation.take_back()
+        typed = self._drafts.text(conversation.session_id)
+        draft = f"{text}\n\n{typed}" if typed else text
+        self._drafts.edited(conversation.session_id, draft)
+        if conversation is self._current:
+            self.draft_changed.emit(draft)
+        self._say(conversation, sentence)
+        self._tell_busy()
+
+    def _show(self, conversation: Conversation) -> None:
+        left, self._current = self._current, conversation
+        if left.session_id and not left.busy:
+            self._conversations.pop(left.session_id, None)
+        if conversation.session_id:
+            self._conversations[conversation.session_id] = conversation
+        self.conversation_changed.emit(conversation)
+        self.draft_changed.emit(self._drafts.text(conversation.session_id))
+        self._tell_busy()
+        self._tell_notice()
+        if not conversation.loaded:
+            self._open(conversation)
+
+    def _open(self, conversation: Conversation) -> None:
+        """Fetch the stored branch; of the new chat, which has none, the draft."""
+        if self._ready:
+            request = self._next_request()
+            self._openings[request] = _Opening(conversation)
+            self._send(OpenSession(conversation.session_id, request))
+
+    def _fetch(self, conversation: Conversation, node_ids: tuple[str, ...]) -> None:
+        request = self._next_request()
+        self._fetching[request] = conversation, node_ids
+        self._send(FetchBodies(node_ids, request))
+
+    def _list_sessions(self) -> None:
+        self._list_stale = bool(self._listing)
+        if not self._listing:
+            self._listing = self._next_request()
+            self._arriving = []
+            self._send(ListSessions(self._listing))
+
+    def _save_draft(self, session_id: str, text: str) -> bool:
+        if self._ready:
+            self._send(SaveDraft(text, session_id, self._next_request()))
+        return self._ready
+
+    def _say(self, conversation: Conversation, sentence: str) -> None:
+        conversation.notice = sentence
+        self._tell_notice()
+
+    def _tell_notice(self) -> None:
+        self.notice_changed.emit(self._engine_notice or self._current.notice, self._gone)
+
+    def _tell_busy(self) -> None:
+        self.busy_changed.emit(self._current.busy)
+
+    def _next_request(self) -> int:
+        self._requests += 1
+        return self._requests

@@ -1,0 +1,216 @@
+"""The list of chats at the left: grouped by day, the last used first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QRect,
+    QSize,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
+from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+
+from ..protocol.messages import SessionRow
+from .theme import Theme, sized
+from .times import Age, Clock, age, local, short
+
+
+class SessionRole(IntEnum):
+    """What the model tells of a line."""
+
+    SESSION_ID = Qt.ItemDataRole.UserRole + 1
+    DETAIL = Qt.ItemDataRole.UserRole + 2
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A heading (without a session) or a chat."""
+
+    title: str
+    session_id: str = ""
+    detail: str = ""
+
+
+class SessionListModel(QAbstractListModel):
+    """The chats with headings between them. Headings can be neither chosen nor opened."""
+
+    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._clock = clock
+        self._lines: list[_Line] = []
+
+    def show(self, sessions: Sequence[SessionRow]) -> None:
+        """Show these chats, the last used first."""
+        today = self._clock()
+        lines: list[_Line] = []
+        group: Age | None = None
+        for session in sessions:
+            moment = local(session.updated_at)
+            its_group = age(moment, today) if moment else "older"
+            if its_group != group:
+                group = its_group
+                lines.append(_Line(self._heading(its_group)))
+            turns = self.tr("1 question") if session.turns == 1 else self.tr("{count} questions")
+            detail = f"{turns.format(count=session.turns)} · {short(session.updated_at, today)}"
+            # The title of a chat is a question's first line: nothing in it may break the line or speak as markup.
+            lines.append(_Line(" ".join(session.title.split()), session.id, detail))
+        if lines != self._lines:
+            self.beginResetModel()
+            self._lines = lines
+            self.endResetModel()
+
+    def row_of(self, session_id: str) -> int:
+        """The row of a chat, -1 if it is not listed."""
+        rows = (row for row, line in enumerate(self._lines) if session_id and line.session_id == session_id)
+        return next(rows, -1)
+
+    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
+        """How many lines there are, headings included."""
+        return 0 if parent.isValid() else len(self._lines)
+
+    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
+        """How many lines there are, headings included."""
+        if not index.isValid() or not self._lines[index.row()].session_id:
+            return Qt.ItemFlag.NoItemFlags
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+
+    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a role tells of a line."""
+        if not index.isValid():
+            return None
+        line = self._lines[index.row()]
+        match role:
+            case Qt.ItemDataRole.DisplayRole:
+                return line.title
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return f"{line.title}, {line.detail}" if line.session_id else line.title
+            case SessionRole.SESSION_ID:
+                return line.session_id
+            case SessionRole.DETAIL:
+                return line.detail
+            case _:
+                return None
+
+    def _heading(self, group: Age) -> str:
+        match group:
+            case "today":
+                return self.tr("Today")
+            case "week":
+                return self.tr("Last seven days")
+            case _:
+                return self.tr("Earlier")
+
+
+class SessionList(QListView):
+    """`sessionList`.
+
+    Signals:
+        chosen(session_id): the person wants this chat opened.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, theme: Theme, clock: Clock, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("sessionList")
+        self.setAccessibleName(self.tr("Chats"))
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setMouseTracking(True)
+        self._sessions = SessionListModel(clock, self)
+        self.setModel(self._sessions)
+        self.setItemDelegate(_SessionDelegate(theme, self))
+        self._current = ""
+        # One signal for a click and for Enter, on every platform.
+        self.clicked.connect(self._choose)
+        self.activated.connect(self._choose)
+        theme.changed.connect(self.viewport().update)
+
+    def show_sessions(self, sessions: Sequence[SessionRow]) -> None:
+        """Show these chats; the open one stays marked."""
+        self._sessions.show(sessions)
+        self.mark(self._current)
+
+    def mark(self, session_id: str) -> None:
+        """Mark the chat that is open; "" marks none."""
+        self._current = session_id
+        row = self._sessions.row_of(session_id)
+        if row < 0:
+            self.selectionModel().clear()
+        elif self.currentIndex().row() != row:
+            self.setCurrentIndex(self._sessions.index(row))
+
+    def _choose(self, index: QModelIndex) -> None:
+        session_id = index.data(SessionRole.SESSION_ID)
+        if session_id and session_id != self._current:
+            self.chosen.emit(session_id)
+
+
+class _SessionDelegate(QStyledItemDelegate):
+    """Draws a heading as one quiet line, a chat as its title over its detail."""
+
+    def __init__(self, theme: Theme, parent: QObject) -> None:
+        super().__init__(parent)
+        self._theme = theme
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        """The size of a line."""
+        title, detail = _fonts(option.font)
+        height = QFontMetrics(detail).height()
+        if index.data(SessionRole.SESSION_ID):
+            return QSize(120, QFontMetrics(title).height() + height + 18)
+        return QSize(120, height + 18)
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """Draw a line."""
+        colours = self._theme.colours
+        title_font, detail_font = _fonts(option.font)
+        rect: QRect = option.rect
+        state: QStyle.StateFlag = option.state
+        inner = rect.adjusted(18, 0, -18, 0)
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        if not index.data(SessionRole.SESSION_ID):
+            painter.setFont(detail_font)
+            painter.setPen(QColor(colours.muted))
+            painter.drawText(inner.adjusted(0, 8, 0, 0), Qt.AlignmentFlag.AlignVCenter, index.data())
+            painter.restore()
+            return
+        box = rect.adjusted(8, 2, -8, -2)
+        if state & QStyle.StateFlag.State_Selected:
+            painter.setPen(QPen(QColor(colours.accent if state & QStyle.StateFlag.State_HasFocus else colours.line)))
+            painter.setBrush(QColor(colours.paper))
+            painter.drawRoundedRect(box, 7, 7)
+        elif state & QStyle.StateFlag.State_MouseOver:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(QColor(colours.bubble))
+            painter.drawRoundedRect(box, 7, 7)
+        title_metrics, detail_metrics = QFontMetrics(title_font), QFontMetrics(detail_font)
+        top = rect.top() + 9
+        painter.setFont(title_font)
+        painter.setPen(QColor(colours.text))
+        title = title_metrics.elidedText(index.data(), Qt.TextElideMode.ElideRight, inner.width())
+        first = QRect(inner.left(), top, inner.width(), title_metrics.height())
+        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.setFont(detail_font)
+        painter.setPen(QColor(colours.muted))
+        second = QRect(inner.left(), top + title_metrics.height(), inner.width(), detail_metrics.height())
+        painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, index.data(SessionRole.DETAIL))
+        painter.restore()
+
+
+def _fonts(font: QFont) -> tuple[QFont, QFont]:
+    return sized(font, 1.03), sized(font, 0.92)

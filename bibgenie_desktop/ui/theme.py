@@ -1,0 +1,209 @@
+"""The look: warm paper, quiet lines and one red accent, light or dark as the system is, and live."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF, QGuiApplication, QPalette
+
+READING_SIZE = 1.17
+"""Of text that is read, against the system's font."""
+LINE_HEIGHT = 1.55
+"""Of text that is read, in font sizes; a line that needs more gets it."""
+COLUMN_FIGURES = 76
+"""Widest line of text, in figures of its font."""
+
+
+@dataclass(frozen=True, slots=True)
+class Colours:
+    """The colours of one theme, each as `#rrggbb`."""
+
+    paper: str
+    side: str
+    line: str
+    text: str
+    muted: str
+    bubble: str
+    chip: str
+    accent: str
+    on_accent: str
+    tint: str
+    verified: str
+    doubtful: str
+    selection: str
+
+
+LIGHT = Colours(
+    paper="#fffefc",
+    side="#efedea",
+    line="#dedbd5",
+    text="#22252a",
+    muted="#646970",
+    bubble="#eceae5",
+    chip="#f7f6f4",
+    accent="#9b2f3b",
+    on_accent="#ffffff",
+    tint="#f6e7e8",
+    verified="#2e7a4e",
+    doubtful="#946214",
+    selection="#ead3d5",
+)
+DARK = Colours(
+    paper="#191b1e",
+    side="#24272b",
+    line="#34383e",
+    text="#e4e5e7",
+    muted="#9aa0a8",
+    bubble="#2a2d32",
+    chip="#202225",
+    accent="#e0808a",
+    on_accent="#191b1e",
+    tint="#3a2628",
+    verified="#6fbf8b",
+    doubtful="#d5a257",
+    selection="#5a3439",
+)
+
+
+class Theme(QObject):
+    """The theme in force.
+
+    Signals:
+        changed: the system went from light to dark or back.
+    """
+
+    changed = Signal()
+
+    def __init__(self, parent: QObject) -> None:
+        super().__init__(parent)
+        hints = QGuiApplication.styleHints()
+        self._dark = hints.colorScheme() == Qt.ColorScheme.Dark
+        hints.colorSchemeChanged.connect(self._scheme_changed)
+
+    @property
+    def dark(self) -> bool:
+        """Whether the dark theme is in force."""
+        return self._dark
+
+    @property
+    def colours(self) -> Colours:
+        """The colours in force."""
+        return DARK if self._dark else LIGHT
+
+    def _scheme_changed(self, scheme: Qt.ColorScheme) -> None:
+        dark = scheme == Qt.ColorScheme.Dark
+        if dark != self._dark:
+            self._dark = dark
+            self.changed.emit()
+
+
+def sized(font: QFont, ratio: float) -> QFont:
+    """A copy of `font`, larger or smaller; works for fonts that are sized in pixels too."""
+    copy = QFont(font)
+    copy.setPointSizeF(QFontInfo(font).pointSizeF() * ratio)
+    return copy
+
+
+def reading_font(font: QFont) -> QFont:
+    """The font of text that is read."""
+    return sized(font, READING_SIZE)
+
+
+def column_width(font: QFont) -> int:
+    """The width of the text column, in pixels, beside the system's font `font`."""
+    return round(QFontMetricsF(reading_font(font)).horizontalAdvance("0") * COLUMN_FIGURES)
+
+
+def palette(colours: Colours) -> QPalette:
+    """The palette for everything that no style sheet draws."""
+    result = QPalette()
+    roles = QPalette.ColorRole
+    for role, colour in (
+        (roles.Window, colours.side),
+        (roles.WindowText, colours.text),
+        (roles.Base, colours.paper),
+        (roles.AlternateBase, colours.chip),
+        (roles.Text, colours.text),
+        (roles.Button, colours.side),
+        (roles.ButtonText, colours.text),
+        (roles.BrightText, colours.accent),
+        (roles.PlaceholderText, colours.muted),
+        (roles.Highlight, colours.selection),
+        (roles.HighlightedText, colours.text),
+        (roles.ToolTipBase, colours.paper),
+        (roles.ToolTipText, colours.text),
+        (roles.Link, colours.accent),
+        (roles.LinkVisited, colours.accent),
+        (roles.Light, colours.paper),
+        (roles.Midlight, colours.chip),
+        (roles.Mid, colours.line),
+        (roles.Dark, colours.line),
+        (roles.Shadow, colours.line),
+    ):
+        # All groups alike: a selection keeps its colour when the focus leaves it.
+        result.setColor(role, QColor(colour))
+    for role in (roles.WindowText, roles.Text, roles.ButtonText):
+        result.setColor(QPalette.ColorGroup.Disabled, role, QColor(colours.muted))
+    return result
+
+
+def style_sheet(colours: Colours) -> str:
+    """The style sheet of the main window."""
+    c = colours
+    return f"""
+        QMainWindow, QMenuBar {{ background: {c.side}; color: {c.text}; }}
+        QMenuBar {{ padding: 2px 6px; border-bottom: 1px solid {c.line}; }}
+        QMenuBar::item {{ padding: 4px 9px; border-radius: 5px; background: transparent; }}
+        QMenuBar::item:selected {{ background: {c.line}; }}
+        QMenu {{ background: {c.paper}; color: {c.text}; border: 1px solid {c.line}; padding: 4px; }}
+        QMenu::item {{ padding: 5px 24px 5px 14px; border-radius: 5px; }}
+        QMenu::item:selected {{ background: {c.bubble}; }}
+        QMenu::item:disabled {{ color: {c.muted}; }}
+        QMenu::separator {{ height: 1px; background: {c.line}; margin: 4px 8px; }}
+        QWidget#sidePane {{ background: {c.side}; }}
+        QListView#sessionList {{ background: {c.side}; color: {c.text}; border: none; outline: none; }}
+        QPushButton#newSessionButton {{
+            color: {c.accent}; background: transparent; border: 1px solid transparent; border-radius: 7px;
+            font-weight: 600; text-align: left; padding: 6px 8px;
+        }}
+        QPushButton#newSessionButton:hover {{ background: {c.bubble}; border-color: {c.line}; }}
+        QPushButton#newSessionButton:focus {{ border-color: {c.accent}; }}
+        QWidget#chatPane, QWidget#chatColumn {{ background: {c.paper}; }}
+        QWidget#chatHeader {{ background: {c.paper}; border-bottom: 1px solid {c.line}; }}
+        QLabel#chatTitle {{ color: {c.text}; font-weight: 600; }}
+        QTextBrowser#messageList {{ background: {c.paper}; color: {c.text}; border: none; }}
+        QDialog {{ background: {c.paper}; }}
+        QDialog QLabel {{ color: {c.text}; }}
+        QDialog QPushButton {{
+            color: {c.text}; background: {c.side}; border: 1px solid {c.line}; border-radius: 7px; padding: 5px 16px;
+        }}
+        QDialog QPushButton:hover {{ background: {c.bubble}; }}
+        QDialog QPushButton:focus {{ border-color: {c.accent}; }}
+        QLabel#aboutName {{ font-weight: 600; }}
+        QLabel#emptyTitle {{ color: {c.text}; font-weight: 600; }}
+        QLabel#emptyText, QLabel#statusLine, QLabel#composerHint {{ color: {c.muted}; }}
+        QFrame#composerPanel {{ background: {c.paper}; border: 1px solid {c.line}; border-radius: 10px; }}
+        QFrame#composerPanel[focused="true"] {{ border-color: {c.muted}; }}
+        QPlainTextEdit#composer {{ background: transparent; color: {c.text}; border: none; }}
+        QFrame#noticeBar {{
+            background: {c.tint}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
+            border-bottom: 1px solid {c.line};
+        }}
+        QLabel#noticeText {{ color: {c.text}; }}
+        QPushButton#noticeButton {{
+            color: {c.accent}; background: transparent; border: none; font-weight: 600; padding: 2px 6px;
+        }}
+        QPushButton#noticeButton:focus {{ text-decoration: underline; }}
+        QToolButton#sendButton, QToolButton#stopButton {{
+            background: {c.accent}; border: 2px solid {c.accent}; border-radius: 8px; padding: 0px;
+        }}
+        QToolButton#sendButton:disabled {{ background: {c.line}; border-color: {c.line}; }}
+        QToolButton#sendButton:focus, QToolButton#stopButton:focus {{ border-color: {c.text}; }}
+        QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0px; }}
+        QScrollBar::handle:vertical {{ background: {c.line}; border-radius: 4px; min-height: 32px; margin: 1px; }}
+        QScrollBar::handle:vertical:hover {{ background: {c.muted}; }}
+        QScrollBar::add-line, QScrollBar::sub-line {{ height: 0px; width: 0px; }}
+        QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+        QSplitter::handle {{ background: {c.line}; }}
+    """

@@ -1,0 +1,224 @@
+"""Pictures of the window's states in both themes, without an engine: `python packaging/screenshots.py OUTDIR`.
+
+The events are the protocol's own; works and people in them are invented.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+
+from bibgenie_desktop.protocol.messages import (
+    VERSION,
+    AnswerCitation,
+    AnswerText,
+    Command,
+    CommandFailed,
+    Event,
+    LibraryProgress,
+    ListSessions,
+    SendMessage,
+    SessionList,
+    SessionRow,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+    Welcome,
+)
+from bibgenie_desktop.ui.about import AboutDialog
+from bibgenie_desktop.ui.controller import Controller
+from bibgenie_desktop.ui.links import LinkRouter
+from bibgenie_desktop.ui.theme import Theme
+from bibgenie_desktop.ui.timing import qt_timers
+from bibgenie_desktop.ui.window import MainWindow
+
+NOW = datetime(2026, 11, 4, 14, 20).astimezone()
+QUESTION = "Which biases do both papers agree on, and where do they differ? Keep the preprints out, as before."
+LINK = "zotero://open-pdf/library/items/ABCD2345?page=4"
+CHATS = (
+    ("s1", "Sampling bias in citizen science", 3, timedelta()),
+    ("s2", "Evidence table: observer effort", 12, timedelta(hours=2)),
+    ("s3", "Reading group, week 9", 1, timedelta(days=3)),
+    ("s4", "方法论综述", 5, timedelta(days=4)),
+    ("s5", "Kapitel 3: Quellenkritik", 2, timedelta(days=5)),
+    ("s6", "Screening, first pass", 41, timedelta(days=13)),
+)
+
+
+DRAWN_MILLISECONDS = 150
+"""Longer than a window takes to draw what it was told."""
+
+
+class Stage:
+    """A window whose engine is played: what it sends is answered with the events of a scene."""
+
+    def __init__(self, dark: bool) -> None:
+        self.owner = QObject()
+        self.sent: list[Command] = []
+        timers = qt_timers(self.owner)
+        theme = Theme(self.owner)
+        self.controller = Controller(self.sent.append, lambda: NOW, timers, self.owner)
+        self.window = MainWindow(self.controller, theme, LinkRouter(self.owner), lambda: NOW, timers)
+        self.window.resize(1180, 800)
+        self.window.show()
+        scheme = Qt.ColorScheme.Dark if dark else Qt.ColorScheme.Light
+        QGuiApplication.styleHints().colorSchemeChanged.emit(scheme)
+
+    def play(self, *events: Event) -> None:
+        """Let the engine say this."""
+        for event in events:
+            self.controller.take(event)
+
+    def welcome(self) -> None:
+        """Let the engine answer, with some chats and a ready library."""
+        self.play(Welcome(VERSION, "0", "profile", "My Library", "offline"))
+        request = next(command.request for command in reversed(self.sent) if isinstance(command, ListSessions))
+        rows = tuple(
+            SessionRow(name, title, turns, 0, None, 1, None, (NOW - ago).isoformat())
+            for name, title, turns, ago in CHATS
+        )
+        self.play(
+            SessionList(rows, False, request),
+            LibraryProgress("ready", 24, 24, "412 works and 9,310 pages are indexed."),
+        )
+
+    def ask(self, question: str = QUESTION) -> None:
+        """Ask, and let the answer begin."""
+        self.controller.submit(question)
+        request = next(command.request for command in reversed(self.sent) if isinstance(command, SendMessage))
+        self.play(TurnStarted("s1", "n1", CHATS[0][1], "offline", request))
+
+    def cite(self, label: str, state: str = "verified", reason: str = "") -> None:
+        """Let the answer cite."""
+        self.play(AnswerCitation("s1", label, LINK, state, reason, "", None))  # type: ignore[arg-type]
+
+    def search(self, query: str, call_id: str, done: str = "") -> None:
+        """Let a tool run, to its end if `done` is given."""
+        self.play(ToolStarted("s1", call_id, "search_library", f"Search the library for “{query}”"))
+        if done:
+            self.play(ToolFinished("s1", call_id, "done", done, 100))
+
+
+def empty(stage: Stage) -> None:
+    """Nothing has been asked yet."""
+    stage.welcome()
+
+
+def indexing(stage: Stage) -> None:
+    """The library is being read for the first time."""
+    stage.play(Welcome(VERSION, "0", "profile", "My Library", "offline"))
+    stage.play(LibraryProgress("indexing", 11, 24, "Indexing document 12 of 24…"))
+
+
+def streaming(stage: Stage) -> None:
+    """An answer comes, while the next question is being written."""
+    stage.welcome()
+    stage.ask()
+    stage.search("observer effort", "c1", "12 passages")
+    stage.search("uneven sampling", "c2")
+    stage.play(AnswerText("s1", "Both treat uneven observer effort as the main source of bias: sites near roads and "))
+    stage.window.composer.setPlainText("Show me the passage on p. 150 and check whether the covariate is really effort")
+
+
+def answered(stage: Stage) -> None:
+    """An answer with citations in every state, a list, and another script."""
+    stage.welcome()
+    stage.ask()
+    stage.search("observer effort", "c1", "12 passages")
+    stage.play(
+        AnswerText(
+            "s1",
+            "Both treat uneven observer effort as the main source of bias: sites near roads are visited more often ",
+        )
+    )
+    stage.cite("Hale 2010, p. 152")
+    stage.play(AnswerText("s1", ", and effort changes over the season "))
+    stage.cite("Okafor 2014, p. xii")
+    stage.play(AnswerText("s1", ". They differ in the remedy:\n\n- training and protocols "))
+    stage.cite("Hale 2010, p. 159")
+    stage.play(AnswerText("s1", "\n- mixed models with effort as covariate "))
+    stage.cite("Okafor 2014, p. 150", "unverified", "this page was not read in this chat")
+    stage.play(
+        AnswerText("s1", "\n\nThe share of records within 1 km of a road, 62 %, is reported only in the second ")
+    )
+    stage.cite("Okafor 2014, p. 148", "wrong", "the quoted words do not stand at this page")
+    stage.play(AnswerText("s1", ".\n\nيختلف الجهد باختلاف الموسم "))
+    stage.cite("Haddad 2018, p. 7")
+    stage.play(AnswerText("s1", ".\n观察者的努力随季节变化。"))
+    stage.play(TurnFinished("s1", "n2", "stop", 3000, 100, True))
+
+
+def failed(stage: Stage) -> None:
+    """A provider refused, and a question was not taken."""
+    stage.welcome()
+    stage.ask()
+    stage.search("observer effort", "c1", "12 passages")
+    stage.play(
+        TurnFailed("s1", "authentication", "The provider does not accept the key: check OPENAI_API_KEY and ask again.")
+    )
+    stage.controller.submit("And now?")
+    request = next(command.request for command in reversed(stage.sent) if isinstance(command, SendMessage))
+    stage.play(
+        CommandFailed(
+            "too_large",
+            "The request would be about 2,310 tokens larger than the model takes; nothing was sent and your question "
+            "is kept as the draft: shorten it, or choose a model with a larger window.",
+            request,
+        )
+    )
+
+
+def lost(stage: Stage) -> None:
+    """The engine died in the middle of an answer and is not started again."""
+    stage.welcome()
+    stage.ask()
+    stage.play(AnswerText("s1", "Both treat uneven observer effort as the main "))
+    stage.controller.engine_ended("The engine ended unexpectedly; what was stored is safe.", False)
+
+
+def narrow(stage: Stage) -> None:
+    """The answer in the smallest window."""
+    stage.window.resize(stage.window.minimumSize())
+    answered(stage)
+
+
+def about(stage: Stage) -> None:
+    """What Help tells."""
+    stage.welcome()
+    AboutDialog(stage.window).open()
+
+
+SCENES: tuple[Callable[[Stage], None], ...] = (empty, indexing, streaming, answered, failed, lost, narrow, about)
+
+
+def main(folder: Path) -> None:
+    """Write one picture of each state in each theme."""
+    application = QApplication(sys.argv[:1])
+    application.setQuitOnLastWindowClosed(False)
+    folder.mkdir(parents=True, exist_ok=True)
+    for dark in (False, True):
+        for scene in SCENES:
+            stage = Stage(dark)
+            scene(stage)
+            QTest.qWait(DRAWN_MILLISECONDS)
+            shown = stage.window.findChild(AboutDialog) or stage.window
+            shown.grab().save(str(folder / f"{scene.__name__}-{'dark' if dark else 'light'}.png"))
+            stage.window.deleteLater()
+            stage.owner.deleteLater()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,100 @@
+"""An engine over real files, as the command line wires one: history, index, workers; the model is the test's."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from bibgenie_desktop.engine.agent.prompts import system_prompt
+from bibgenie_desktop.engine.engine import Engine
+from bibgenie_desktop.engine.library.index import LibraryIndex
+from bibgenie_desktop.models.port import Model
+from bibgenie_desktop.profile.paths import resources
+from bibgenie_desktop.protocol.messages import Event, SendMessage, TurnStarted
+from bibgenie_desktop.sessions.nodes import Node
+from bibgenie_desktop.store.library import LibraryStore
+from bibgenie_desktop.store.sessions import SessionStore
+from tests.engine.shelf import Shelf, index_over
+
+SYSTEM = system_prompt(resources())
+
+E = TypeVar("E")
+
+
+@dataclass(slots=True)
+class Running:
+    """A running engine and all that it told."""
+
+    engine: Engine
+    sessions: SessionStore
+    library: LibraryStore
+    index: LibraryIndex
+    events: list[Event]
+    news: asyncio.Event
+    folder: Path
+
+    async def send(self, text: str, session_id: str = "") -> str:
+        """Send a question and wait for the end of its answer; returns the chat's id."""
+        await self.engine.handle(SendMessage(text, session_id))
+        await self.engine.turns_settled()
+        return self.last(TurnStarted).session_id
+
+    async def until(self, kind: type[Event]) -> None:
+        """Wait until an event of this kind was told."""
+        while not self.told(kind):
+            self.news.clear()
+            await self.news.wait()
+
+    def told(self, kind: type[E]) -> list[E]:
+        """All events of a kind, in order."""
+        return [event for event in self.events if isinstance(event, kind)]
+
+    def last(self, kind: type[E]) -> E:
+        """The newest event of a kind."""
+        return self.told(kind)[-1]
+
+    async def branch(self, session_id: str) -> tuple[Node, ...]:
+        return (await self.sessions.branch(session_id)).nodes
+
+
+def clock() -> Callable[[], datetime]:
+    """A clock that goes on by a second each time it is asked."""
+    seconds = count()
+    return lambda: datetime(2026, 11, 30, 12, 0, tzinfo=UTC) + timedelta(seconds=next(seconds))
+
+
+def ids() -> Callable[[], str]:
+    """Ids that count."""
+    numbers = count(1)
+    return lambda: f"{next(numbers):032x}"
+
+
+@asynccontextmanager
+async def running(shelf: Shelf, folder: Path, model: Model, *, settled: bool = True) -> AsyncIterator[Running]:
+    """An engine over a copy of the shelf's index; `settled` waits until it has found that nothing changed."""
+    events: list[Event] = []
+    news = asyncio.Event()
+
+    def emit(event: Event) -> None:
+        events.append(event)
+        news.set()
+
+    library = await LibraryStore.open(shelf.copy_to(folder))
+    sessions = await SessionStore.open(folder / "sessions.sqlite", clock=clock(), new_id=ids())
+    index = index_over(shelf.source, library, report=emit)
+    engine = Engine(sessions=sessions, index=index, model=model, system=SYSTEM, profile=str(folder), emit=emit)
+    engine.start()
+    try:
+        if settled:
+            await engine.library_settled()
+        yield Running(engine, sessions, library, index, events, news, folder)
+    finally:
+        await engine.close()
+        await library.close()
+        await sessions.close()

@@ -1,0 +1,107 @@
+"""Several processes on one history, and processes that are killed: nothing acknowledged is lost (T-6)."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from bibgenie_desktop.sessions.branch import Path as BranchPath
+from tests.discipline.lengths import Loops
+from tests.store.histories import ask, opened
+from tests.store.writer import writing
+
+
+async def check(path: Path, acknowledged: set[str]) -> None:
+    """Everything that was acknowledged is there, and what is there is whole."""
+    async with opened(path, prefix="check") as store:
+        assert await store.integrity() == []
+        assert {node.id for node in await store.nodes(sorted(acknowledged))} == acknowledged
+        for row in await store.sessions():
+            branch = await store.branch(row.session.id)
+            assert branch.damage is None
+            assert row.session.branch_revision == len(branch.nodes)
+            assert branch.nodes[-1].id == row.session.leaf_id
+
+
+async def question(path: Path, session_id: str = "", *, prefix: str = "") -> tuple[str, str]:
+    """Append a question; its session's id and its own."""
+    async with opened(path, prefix=prefix) as store:
+        return await ask(store, session_id)
+
+
+async def branch_of(path: Path, session_id: str) -> BranchPath:
+    async with opened(path) as store:
+        return await store.branch(session_id)
+
+
+async def sessions_of(path: Path) -> list[str]:
+    async with opened(path) as store:
+        return [row.session.id for row in await store.sessions()]
+
+
+@pytest.mark.req("T-6")
+def test_two_processes_that_write_to_one_session_lose_nothing(tmp_path: Path, loops: Loops) -> None:
+    path, count = tmp_path / "sessions.sqlite", loops(200, 1_000)
+    session_id, first = asyncio.run(question(path))
+    options = ("--session", session_id, "--count", str(count))
+    with writing(path, *options, "--prefix", "a") as one, writing(path, *options, "--prefix", "b") as two:
+        stored = [*one.lines(), *two.lines()]
+        assert (one.process.wait(), two.process.wait()) == (0, 0)
+    ids = set(stored) - {"ready"}
+    assert len(ids) == 2 * count
+    asyncio.run(check(path, ids | {first}))
+    branch = asyncio.run(branch_of(path, session_id))
+    # Answers whose branch the other process had moved on hang beside it; every question is on it.
+    assert {node.id[0] for node in branch.nodes[1:]} == {"a", "b"}
+    assert sum(node.role == "user" for node in branch.nodes) == count + 1
+
+
+@pytest.mark.req("T-6")
+def test_processes_that_make_a_history_at_the_same_time_all_use_it(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "sessions.sqlite"
+    with ExitStack() as stack:
+        writers = [stack.enter_context(writing(path, "--prefix", prefix, "--count", "4")) for prefix in "abcd"]
+        stored = {line for writer in writers for line in writer.lines()} - {"ready"}
+        assert [writer.process.wait() for writer in writers] == [0] * 4
+    assert len(stored) == 16
+    asyncio.run(check(path, stored))
+    assert len(asyncio.run(sessions_of(path))) == 4
+
+
+@pytest.mark.req("T-6")
+def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path, loops: Loops) -> None:
+    """It is killed while it writes on, behind a number of acknowledged messages; then another one goes on."""
+    path = tmp_path / "sessions.sqlite"
+    chance = random.Random(20261130)
+    acknowledged: set[str] = set()
+    session_id = ""
+    for round_ in range(loops(6, 300)):
+        options = ("--prefix", f"r{round_}-", "--session", session_id)
+        with writing(path, *options) as writer:
+            assert writer.line() == "ready"
+            for _ in range(chance.randrange(1, 40)):
+                acknowledged.add(writer.line())
+            writer.process.kill()
+            acknowledged.update(writer.lines())  # what it had told before the kill reached it
+        assert "" not in acknowledged
+        asyncio.run(check(path, acknowledged))
+        session_id = asyncio.run(sessions_of(path))[0]
+        acknowledged.add(asyncio.run(question(path, session_id, prefix=f"after{round_}-"))[1])
+
+
+@pytest.mark.req("T-6", "T-9")
+def test_a_first_start_that_is_killed_spoils_nothing(tmp_path: Path, loops: Loops) -> None:
+    """Wherever the making of the file stood, the next start makes it good."""
+    for round_ in range(loops(6, 100)):
+        path = tmp_path / str(round_) / "sessions.sqlite"
+        with writing(path) as writer:
+            assert writer.line() == "ready"
+            # Some rounds end while the file is made, some at the first stored message.
+            acknowledged = {writer.line()} if round_ % 3 == 0 else set()
+            writer.process.kill()
+            acknowledged.update(writer.lines())
+        asyncio.run(check(path, acknowledged))

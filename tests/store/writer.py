@@ -1,0 +1,88 @@
+"""A process that writes to a history and tells each message once it is stored: `python -m tests.store.writer …`.
+
+It prints `ready` before it opens the history, then the id of each stored message, and at a fault its code and sentence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from bibgenie_desktop.store.database import StoreUnavailable
+from tests.store.histories import answer, ask, opened
+
+ROOT = Path(__file__).parents[2]
+
+
+async def write(options: argparse.Namespace) -> None:
+    """Append questions and answers until there are `--count` (0: until killed) or the store refuses."""
+    print("ready", flush=True)
+    async with opened(options.path, prefix=options.prefix) as store:
+        session_id, left = options.session, options.count
+        try:
+            while True:
+                session_id, question = await ask(store, session_id, "x" * options.size)
+                print(question, flush=True)
+                print(await answer(store, session_id, question, "y" * options.size), flush=True)
+                left -= 2
+                if left == 0:
+                    return
+        except StoreUnavailable as fault:
+            print(f"refused {fault.code}: {fault}", flush=True)
+            branch = await store.branch(session_id)
+            print(f"still readable: {len(branch.nodes)} {branch.damage}", flush=True)
+
+
+def main() -> None:
+    """Read the options and write."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("path", type=Path)
+    parser.add_argument("--session", default="")
+    parser.add_argument("--prefix", default="")
+    parser.add_argument("--count", type=int, default=0)
+    parser.add_argument("--size", type=int, default=100)
+    parser.add_argument("--largest-file", type=int, default=0, help="bytes; POSIX only")
+    options = parser.parse_args()
+    if options.largest_file and sys.platform != "win32":
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_FSIZE, (options.largest_file, options.largest_file))
+    asyncio.run(write(options))
+
+
+class Writer:
+    """A running writer, seen from the test that started it."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self.process = process
+
+    def line(self) -> str:
+        """The next line it prints, "" at its end."""
+        assert self.process.stdout is not None
+        return self.process.stdout.readline().strip()
+
+    def lines(self) -> list[str]:
+        """All it prints from here to its end."""
+        return list(iter(self.line, ""))
+
+
+@contextmanager
+def writing(path: Path, *options: str) -> Iterator[Writer]:
+    """A writer on `path`; at the end it is killed if it still runs."""
+    command = [sys.executable, "-m", "tests.store.writer", str(path), *options]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ, encoding="utf-8") as process:
+        try:
+            yield Writer(process)
+        finally:
+            process.kill()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""The desk: an app over a copy of a real Zotero database, closed and searched for leftovers after each test."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QApplication
+
+from tests.ui.desk import Desk
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def desk(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Desk]:
+    """A person's desk; nothing is open on it yet."""
+    # The engine is started as `python -P -m`, which finds the package in an installed environment only.
+    monkeypatch.setenv("PYTHONPATH", str(CHECKOUT))
+    shutil.copytree(CHECKOUT / "tests" / "data" / "zotero10", tmp_path / "zotero")
+    at = Desk(qapp, tmp_path, f"sqlite:{tmp_path / 'zotero' / 'zotero.sqlite'}")
+    with at.loop:
+        yield at
+        for application in at.opened:
+            if not application.closed:
+                application.close()
+        left = asyncio.all_tasks(at.loop)
+        assert not left, f"tasks left: {left}"

@@ -1,0 +1,229 @@
+"""Between events and widgets: each chat gets what is its own, and nothing waits for an answer that will not come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import TypeVar
+
+import pytest
+from PySide6.QtCore import QObject
+
+from bibgenie_desktop.protocol.messages import (
+    VERSION,
+    AnswerText,
+    Branch,
+    BranchChanged,
+    BranchRow,
+    Command,
+    CommandFailed,
+    FetchBodies,
+    ListSessions,
+    NodeBody,
+    OpenSession,
+    SaveDraft,
+    Segment,
+    SendMessage,
+    SessionList,
+    SessionRow,
+    StopTurn,
+    TurnFinished,
+    TurnStarted,
+    Welcome,
+)
+from bibgenie_desktop.ui.controller import BODIES_AT_ONCE, Controller
+from tests.ui.timers import ManualTimers
+
+pytestmark = [pytest.mark.gui, pytest.mark.req("U-1")]
+
+Kind = TypeVar("Kind", bound=Command)
+CHANGED = BranchChanged("append_user", "s1", "n1", 1, ("n1",))
+
+
+class Line:
+    """A controller, the commands it sent, and what it told."""
+
+    def __init__(self, owner: QObject) -> None:
+        self.sent: list[Command] = []
+        self.timers = ManualTimers()
+        self.controller = Controller(self.sent.append, lambda: datetime(2026, 1, 1, tzinfo=UTC), self.timers, owner)
+        self.drafts: list[str] = []
+        self.notices: list[str] = []
+        self.sessions: list[tuple[SessionRow, ...]] = []
+        self.controller.draft_changed.connect(self.drafts.append)
+        self.controller.notice_changed.connect(lambda sentence, _: self.notices.append(sentence))
+        self.controller.sessions_changed.connect(self.sessions.append)
+
+    def welcome(self) -> None:
+        self.controller.take(Welcome(VERSION, "0", "p", "l", "offline"))
+
+    def last(self, kind: type[Kind]) -> Kind:
+        return next(command for command in reversed(self.sent) if isinstance(command, kind))
+
+    def count(self, kind: type[Command]) -> int:
+        return sum(isinstance(command, kind) for command in self.sent)
+
+    @property
+    def shown(self) -> list[str]:
+        return [message.source for message in self.controller.conversation.messages]
+
+
+@pytest.fixture
+def line(qapp: object) -> Iterator[Line]:
+    owner = QObject()
+    yield Line(owner)
+    owner.deleteLater()
+
+
+def branch(request: int, *node_ids: str, draft: str = "", more: bool = False, session: str = "s1") -> Branch:
+    rows = tuple(BranchRow(node_id, "user", "", None, None, 1) for node_id in node_ids)
+    return Branch(session, "Title", 1, rows, draft, more, request)
+
+
+def test_a_long_list_of_chats_comes_in_pieces_and_is_shown_whole(line: Line) -> None:
+    line.welcome()
+    request = line.last(ListSessions).request
+    first, second = (SessionRow(name, name, 1, 0, None, 1, None, "") for name in "ab")
+    line.controller.take(SessionList((first,), True, request))
+    assert line.sessions == []
+    line.controller.take(SessionList((second,), False, request))
+    assert line.sessions == [(first, second)]
+
+
+def test_many_changes_while_the_list_comes_ask_for_it_once_more(line: Line) -> None:
+    line.welcome()
+    for _ in range(5):
+        line.controller.take(CHANGED)
+    assert line.count(ListSessions) == 1
+    line.controller.take(SessionList((), False, line.last(ListSessions).request))
+    assert line.count(ListSessions) == 2
+    line.controller.take(SessionList((), False, line.last(ListSessions).request))
+    assert line.count(ListSessions) == 2
+
+
+def test_a_list_that_failed_is_told_and_asked_for_again_at_the_next_change(line: Line) -> None:
+    line.welcome()
+    line.controller.take(CommandFailed("busy", "The history is busy.", line.last(ListSessions).request))
+    assert line.notices[-1] == "The history is busy."
+    line.controller.take(CHANGED)
+    assert line.count(ListSessions) == 2
+
+
+@pytest.mark.req("U-3")
+def test_a_chat_comes_in_pieces_with_its_draft_and_its_bodies_are_fetched_in_portions(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    request = line.last(OpenSession).request
+    nodes = [f"n{number}" for number in range(BODIES_AT_ONCE + 1)]
+    line.controller.take(branch(request, *nodes[:3], more=True, draft="half a "))
+    assert line.shown == []
+    line.controller.take(branch(request, *nodes[3:], draft="thought"))
+    assert line.drafts[-1] == "half a thought"
+    fetched = [command.node_ids for command in line.sent if isinstance(command, FetchBodies)]
+    assert [len(part) for part in fetched] == [BODIES_AT_ONCE, 1]
+    assert [node for part in fetched for node in part] == nodes
+
+
+@pytest.mark.req("T-5")
+def test_one_body_that_cannot_be_read_holds_up_no_other(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request, "n1", "n2"))
+    line.controller.take(CommandFailed("damaged", "It cannot be read.", line.last(FetchBodies).request))
+    single = [command for command in line.sent if isinstance(command, FetchBodies)][1:]
+    assert [command.node_ids for command in single] == [("n1",), ("n2",)]
+    line.controller.take(CommandFailed("damaged", "It cannot be read.", single[0].request))
+    line.controller.take(NodeBody("n2", (Segment("text", "fine"),), False, single[1].request))
+    messages = line.controller.conversation.messages
+    assert [(message.ready, message.note, message.source) for message in messages] == [
+        (True, "It cannot be read.", ""),
+        (True, "", "fine"),
+    ]
+
+
+def test_a_chat_that_was_left_before_it_came_does_not_come_into_another(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    slow = line.last(OpenSession).request
+    line.controller.open_session("s2")
+    line.controller.take(branch(line.last(OpenSession).request, "m1", session="s2", draft="second"))
+    line.controller.take(branch(slow, "n1", "n2", draft="first"))
+    assert [message.node_id for message in line.controller.conversation.messages] == ["m1"]
+    assert line.drafts[-1] == "second"
+
+
+def test_what_is_typed_before_the_chat_has_come_is_not_replaced_by_the_stored_draft(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.draft_edited("typed")
+    line.controller.take(branch(line.last(OpenSession).request, draft="stored"))
+    assert line.drafts[-1] == "typed"
+
+
+def test_events_of_a_chat_that_this_window_does_not_know_are_left_alone(line: Line) -> None:
+    line.welcome()
+    line.controller.take(AnswerText("elsewhere", "text"))
+    line.controller.take(TurnStarted("elsewhere", "n1", "t", "m", 99))
+    line.controller.take(branch(98, "n1"))
+    line.controller.take(NodeBody("n1", (), False, 97))
+    assert line.shown == []
+
+
+@pytest.mark.req("U-3")
+def test_the_draft_of_a_second_new_chat_is_saved_again_when_the_first_one_is_stored(line: Line) -> None:
+    line.welcome()
+    line.controller.submit("First?")
+    line.controller.new_chat()
+    line.controller.draft_edited("second")
+    line.timers.pass_time()
+    line.controller.take(TurnStarted("s1", "n1", "First?", "m", line.last(SendMessage).request))
+    before = line.count(SaveDraft)
+    line.timers.pass_time()
+    assert line.count(SaveDraft) == before + 1
+    assert (line.last(SaveDraft).session_id, line.last(SaveDraft).text) == ("", "second")
+    assert line.controller.conversation.session_id == ""
+
+
+def test_an_answer_that_ended_while_another_chat_was_open_is_read_from_the_store(line: Line) -> None:
+    line.welcome()
+    line.controller.submit("Why?")
+    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", line.last(SendMessage).request))
+    line.controller.new_chat()
+    line.controller.take(AnswerText("s1", "Because."))
+    line.controller.open_session("s1")
+    assert line.shown == ["Why?", "Because."]
+    line.controller.new_chat()
+    line.controller.take(TurnFinished("s1", "n2", "stop", 1, 1, True))
+    line.controller.open_session("s1")
+    assert line.last(OpenSession).session_id == "s1"
+    assert line.shown == []
+
+
+@pytest.mark.req("A-1")
+def test_a_question_can_be_stopped_before_its_answer_begins(line: Line) -> None:
+    line.welcome()
+    line.controller.submit("Why?")
+    line.controller.stop()
+    assert line.last(StopTurn).session_id == ""
+    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", line.last(SendMessage).request))
+    line.controller.stop()
+    assert line.last(StopTurn).session_id == "s1"
+    line.controller.take(TurnFinished("s1", "", "cancelled", 0, 0, False, "You stopped the answer."))
+    line.controller.stop()
+    assert line.count(StopTurn) == 2
+
+
+@pytest.mark.req("T-6", "U-3")
+def test_after_a_crash_drafts_are_saved_again_and_the_chat_is_looked_at_again(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request))
+    line.controller.draft_edited("half")
+    line.timers.pass_time()
+    line.controller.engine_ended("It ended.", True)
+    assert line.notices[-1] == "It ended. It is being started again."
+    line.sent.clear()
+    line.welcome()
+    kinds = [type(command).__name__ for command in line.sent]
+    assert kinds == ["SaveDraft", "ListSessions", "OpenSession"]
+    assert line.notices[-1] == ""
