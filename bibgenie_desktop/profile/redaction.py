@@ -25,7 +25,7 @@ _SECRETS = (
         rf"(?P<lead>\b(?:authorization|cookie)(?:{_BETWEEN}))(?:{_QUOTED}|[^\s\"'\\,;{{}}][^\"'\\\r\n,;{{}}]*)",
         re.IGNORECASE,
     ),
-    re.compile(r"(?P<lead>\bbearer\s+)(?=\S{0,80}\d|\S{16})[^\s\"',;(){}\[\]\\]+", re.IGNORECASE),
+    re.compile(r"(?P<lead>\bbearer\s+)(?=[^\s\[\]]{0,80}\d|[^\s\[\]]{16})[^\s\"',;(){}\[\]\\]+", re.IGNORECASE),
     # A name and its value. Counts, as in `max_tokens=4096`, have other names.
     re.compile(
         rf"(?P<lead>(?:{_NAMES})(?:{_BETWEEN}))(?!(?:null|none|true|false)\b)(?:{_QUOTED}|{_BARE})", re.IGNORECASE

@@ -29,6 +29,11 @@ def plain(markup: str) -> str:
     return _EMPTY_LINES.sub("\n", _SPACES.sub(" ", html.unescape(text))).strip()
 
 
+def _line(markup: str) -> str:
+    """The text of a title or name in one line."""
+    return " ".join(plain(markup).split())
+
+
 def _seen(markup: str) -> str:
     """`markup` without scripts, styles and comments; one that is never closed is kept."""
     kept: list[str] = []
@@ -87,9 +92,9 @@ class ItemRecord:
     def short_ref(self) -> str:
         """Author and year, as `Hale 2010`, `Hale & Okafor 2010`, `Hale et al. 2010`; else a short title."""
         authors = [c for c in self.creators if c.role == "author"] or list(self.creators)
-        names = [plain(creator.last or creator.first) for creator in authors if creator.last or creator.first]
+        names = list(filter(None, (_line(creator.last) or _line(creator.first) for creator in authors)))
         if not names:
-            title = plain(self.title).replace("\n", " ") or self.item_type or self.ref.key
+            title = _line(self.title) or self.item_type or self.ref.key
             name = title if len(title) <= 40 else title[:39].rstrip() + "…"
         elif len(names) == 1:
             name = names[0]

@@ -102,9 +102,9 @@ async def test_two_questions_at_once_in_one_new_profile_are_both_answered(progra
     assert sorted(row["title"] for row in chats(program)) == sorted(["What is a locator?", QUESTION] * 3)
 
 
-@pytest.mark.req("T-6", "L-5")
+@pytest.mark.req("A-5", "T-6")
 async def test_a_question_to_a_server_is_sent_once(program: Program) -> None:
-    """A-5: a fault is told, with what came of the answer, and nothing is sent again."""
+    """A fault is told, with what came of the answer, and nothing is sent again."""
     async with LlmServer([[{"text": "Front "}, {"drop": "reset"}]]) as server:
         ended = await finished(await program.start("ask", QUESTION, *options(server)))
         assert len(server.requests) == 1

@@ -305,7 +305,7 @@ async def test_a_page_that_is_not_indexed_yet_is_read_from_the_file(tmp_path: Pa
     assert (beyond.state, beyond.reason) == ("wrong", "the file has 2 pages and none with the index 7")
 
 
-@pytest.mark.req("Z-3", "L-7")
+@pytest.mark.req("Z-3")
 async def test_what_an_earlier_answer_read_counts_in_a_later_one(shelf: Shelf, tmp_path: Path) -> None:
     read = call("read_pages", {"key": "PDFLABL2", "page_label": "ii"})
     text = "“The front matter carries roman numerals” [[cite:PDFLABL2@1]]"

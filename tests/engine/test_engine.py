@@ -287,17 +287,27 @@ async def test_a_draft_is_kept_until_it_is_sent(shelf: Shelf, tmp_path: Path) ->
         assert room.last(Branch).draft == ""
 
 
+@pytest.mark.req("U-3", "C-13")
+async def test_the_chat_that_does_not_exist_yet_has_a_draft(shelf: Shelf, tmp_path: Path) -> None:
+    async with running(shelf, tmp_path, ScriptedModel(answers("One."))) as room:
+        await room.engine.handle(SaveDraft("One?"))
+        await room.engine.handle(OpenSession("", request=1))
+        branch = room.last(Branch)
+        assert (branch.session_id, branch.rows, branch.draft, branch.request) == ("", (), "One?", 1)
+        await room.send("One?")
+        await room.engine.handle(OpenSession(""))
+        assert room.last(Branch).draft == ""
+
+
 @pytest.mark.req("A-1")
-@pytest.mark.parametrize("session_id", ["", "ffff"])
-async def test_a_chat_that_does_not_exist_is_one_sentence(shelf: Shelf, tmp_path: Path, session_id: str) -> None:
+async def test_a_chat_that_does_not_exist_is_one_sentence(shelf: Shelf, tmp_path: Path) -> None:
     async with running(shelf, tmp_path, ScriptedModel()) as room:
-        await room.engine.handle(OpenSession(session_id))
+        await room.engine.handle(OpenSession("ffff"))
         assert failure(room).code == "refused"
-        await room.engine.handle(StopTurn(session_id, request=2))
+        await room.engine.handle(StopTurn("ffff", request=2))
         assert room.last(CommandDone).request == 2
-        if session_id:
-            await room.engine.handle(SendMessage("One?", session_id))
-            assert room.last(CommandFailed).code == "refused"
+        await room.engine.handle(SendMessage("One?", "ffff"))
+        assert room.last(CommandFailed).code == "refused"
 
 
 @pytest.mark.req("U-4")

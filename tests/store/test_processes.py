@@ -77,11 +77,11 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path, loo
     """It is killed while it writes on, behind a number of acknowledged messages; then another one goes on."""
     path = tmp_path / "sessions.sqlite"
     chance = random.Random(20261130)
-    acknowledged: set[str] = set()
+    everything: set[str] = set()
     session_id = ""
     for round_ in range(loops(6, 300)):
-        options = ("--prefix", f"r{round_}-", "--session", session_id)
-        with writing(path, *options) as writer:
+        acknowledged: set[str] = set()
+        with writing(path, "--prefix", f"r{round_}-", "--session", session_id) as writer:
             assert writer.line() == "ready"
             for _ in range(chance.randrange(1, 40)):
                 acknowledged.add(writer.line())
@@ -90,7 +90,8 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path, loo
         assert "" not in acknowledged
         asyncio.run(check(path, acknowledged))
         session_id = asyncio.run(sessions_of(path))[0]
-        acknowledged.add(asyncio.run(question(path, session_id, prefix=f"after{round_}-"))[1])
+        everything |= acknowledged | {asyncio.run(question(path, session_id, prefix=f"after{round_}-"))[1]}
+    asyncio.run(check(path, everything))
 
 
 @pytest.mark.req("T-6", "T-9")
