@@ -7,8 +7,9 @@ import json
 import sys
 from typing import TextIO
 
-from ..engine.engine import Engine
+from ..engine.engine import Engine, Refused, checked_question
 from ..engine.markdown import citation_markdown
+from ..models.port import ModelError
 from ..protocol.codec import to_json
 from ..protocol.messages import (
     AnswerCitation,
@@ -23,6 +24,8 @@ from ..protocol.messages import (
     TurnFinished,
     TurnStarted,
 )
+from ..sessions.markdown import unlinked
+from ..store.sessions import UnknownSession
 from .options import Options
 from .printing import let_go, printable
 from .wiring import Setting, open_engine
@@ -35,27 +38,40 @@ file may stall a worker, so that such a file is found out and does not hold up e
 async def ask(options: Options, setting: Setting) -> int:
     """Answer the question; 0 only if an answer was stored."""
     printer = _Printer(options.json)
+    try:
+        await _answer(options, setting, printer)
+    except (Refused, UnknownSession, ModelError) as error:
+        printer.take(CommandFailed(getattr(error, "code", "refused"), str(error)))
+    finally:
+        printer.end()
+    if printer.lost:
+        printer.complain(f"The answer could not be printed ({printer.lost}); what came of it is stored: export it.")
+        return 1
+    return 0 if printer.stored else 1
+
+
+async def _answer(options: Options, setting: Setting, printer: _Printer) -> None:
+    question = checked_question(options.question)
     async with open_engine(setting, printer.take) as engine:
         session_id = await engine.find_session(options.session) if options.session else ""
         engine.start()
+        try:
+            await engine.prepare_model()  # what is wrong with the model is told before the library is waited for
+        except ModelError:
+            await engine.keep_question(session_id, question)
+            raise
         await _wait_for_library(engine, printer)
         if printer.library_failure:
             printer.complain(printer.library_failure)
-            return 1
+            return
         try:
-            await engine.handle(SendMessage(options.question, session_id))
+            await engine.handle(SendMessage(question, session_id, is_draft=False))
             await engine.turns_settled()
         except asyncio.CancelledError:
             # Ctrl-C: what is there is kept. asyncio raises KeyboardInterrupt for us afterwards.
             if printer.session_id:
                 await engine.handle(StopTurn(printer.session_id))
             raise
-        finally:
-            printer.end()
-    if printer.lost:
-        printer.complain(f"The answer could not be printed ({printer.lost}); what came of it is stored: export it.")
-        return 1
-    return 0 if printer.stored else 1
 
 
 async def _wait_for_library(engine: Engine, printer: _Printer) -> None:
@@ -63,7 +79,9 @@ async def _wait_for_library(engine: Engine, printer: _Printer) -> None:
         async with asyncio.timeout(INDEX_PATIENCE):
             await engine.library_settled()
     except TimeoutError:
-        printer.note("Not all documents are indexed yet; the answer uses those that are. The next question goes on.")
+        printer.complain(
+            "Not all documents are indexed yet; the answer uses those that are. The next question goes on."
+        )
 
 
 class _Printer:
@@ -96,11 +114,13 @@ class _Printer:
             case _:
                 pass
         if self._as_json:
+            if isinstance(event, CommandFailed | TurnFailed):
+                self.complain(event.sentence)
             self._write(json.dumps(to_json(event), ensure_ascii=False) + "\n")
             return
         match event:
             case AnswerText(text=text):
-                self._write(printable(text))
+                self._write(unlinked(printable(text), self._last))
             case AnswerCitation():
                 link = citation_markdown(event.label, event.link, event.state, event.reason, before=self._last)
                 self._write(printable(link))
@@ -110,9 +130,10 @@ class _Printer:
                 self._progress(sentence)
             case LibraryProgress(state="ready"):
                 self._progress("")
-            case TurnFinished(sentence=sentence):
+            case TurnFinished(sentence=sentence, stop_reason=reason):
                 self._end_line()
-                self.note(sentence)
+                if sentence and reason != "cancelled":  # who stopped it knows
+                    self.complain(sentence)
                 self.note(f"Go on in this chat with --session {event.session_id[:12]}")
             case CommandFailed(sentence=sentence) | TurnFailed(sentence=sentence):
                 self._end_line()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 
 from ..models.port import ModelError
@@ -40,12 +41,20 @@ def run_command(options: Options) -> int:
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         return 1
+    except asyncio.CancelledError:
+        print("Stopped.", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         let_go(sys.stdout)  # the reader of our output is gone: nobody is left to tell
+        return 1
+    except OSError as error:
+        let_go(sys.stdout)
+        print(f"The output could not be written: {error.strerror or error}.", file=sys.stderr)
         return 1
 
 
 async def _run(options: Options) -> int:
+    _stop_on_signals()
     setting = Setting.of(options)
     start_logging(setting.profile.logs, options.log_level)
     if options.command == "doctor":
@@ -54,3 +63,11 @@ async def _run(options: Options) -> int:
         return await ask(options, setting)
     async with open_sessions(setting) as sessions:
         return await _STORED[options.command](options, sessions)
+
+
+def _stop_on_signals() -> None:
+    """End as by Ctrl-C when the terminal closes or the system asks: what came of an answer is kept."""
+    task = asyncio.current_task()
+    if sys.platform != "win32" and task is not None:
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            asyncio.get_running_loop().add_signal_handler(number, task.cancel)

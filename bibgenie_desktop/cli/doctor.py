@@ -63,7 +63,7 @@ async def _history(setting: Setting) -> list[Check]:
     if wrong:
         mend = "Nothing was changed: export the chats you need, then restore a backup from the profile's backups."
         return [Check("profile", True, where), Check("history", False, f"damaged: {'; '.join(wrong[:3])}", mend)]
-    return [Check("profile", True, where), Check("history", True, f"{count} chats, sound")]
+    return [Check("profile", True, where), Check("history", True, f"{_counted(count, 'chat')}, sound")]
 
 
 async def _library(setting: Setting) -> list[Check]:
@@ -73,7 +73,8 @@ async def _library(setting: Setting) -> list[Check]:
         snapshot = await asyncio.to_thread(source.snapshot)
     except ZoteroUnavailable as error:
         return [Check("library", False, "it cannot be read", str(error))]
-    found = f"{len(snapshot.items)} works in {len(snapshot.libraries)} libraries, as of {snapshot.as_of}"
+    libraries = "1 library" if len(snapshot.libraries) == 1 else f"{len(snapshot.libraries)} libraries"
+    found = f"{_counted(len(snapshot.items), 'work')} in {libraries}, as of {snapshot.as_of}"
     checks = [Check("library", True, f"{source.title}: {found}")]
     gone = [
         each
@@ -81,7 +82,7 @@ async def _library(setting: Setting) -> list[Check]:
         if each.path is None and each.link_mode not in ("linked_url", "embedded_image")
     ]
     files = sum(each.path is not None for each in snapshot.attachments)
-    found = f"{files} files on this computer"
+    found = f"{_counted(files, 'file')} on this computer"
     checks.append(Check("files", True, f"{found}, {len(gone)} are not" if gone else found))
     try:
         store = await LibraryStore.open(setting.profile.library)
@@ -95,7 +96,7 @@ async def _library(setting: Setting) -> list[Check]:
     finally:
         await store.close()
     problems = ", ".join(f"{count} {code.replace('_', ' ')}" for code, count in sorted(counts.problems.items()))
-    found = f"{counts.pages} pages of {counts.indexed} documents, {counts.waiting} waiting"
+    found = f"{_counted(counts.pages, 'page')} of {_counted(counts.indexed, 'document')}, {counts.waiting} waiting"
     return [*checks, Check("index", True, f"{found}; without text: {problems}" if problems else found)]
 
 
@@ -129,3 +130,7 @@ def _keyring_name() -> str:
 
     backend = keyring.get_keyring()
     return "" if isinstance(backend, fail.Keyring | null.Keyring) else str(backend.name)
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -75,13 +77,22 @@ async def export(options: Options, sessions: SessionStore) -> int:
         sys.stdout.write(text if options.format == "json" else printable(text))
     else:
         try:
-            await asyncio.to_thread(Path(options.output).write_text, text, encoding="utf-8")
+            await asyncio.to_thread(_write_new, Path(options.output), text)
+        except FileExistsError as error:
+            raise CommandRefused(f"{options.output} exists and was left as it is: name another file.") from error
         except OSError as error:
             raise CommandRefused(f"{options.output} cannot be written: {error.strerror}.") from error
     if path.damage is not None:
         print(f"This chat is damaged; what can be read was exported: {path.damage}.", file=sys.stderr)
         return 1
     return 0
+
+
+def _write_new(path: Path, text: str) -> None:
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    with path.open("x", encoding="utf-8") as file:
+        file.write(text)
 
 
 def _as_sent(projection: Projection) -> list[dict[str, Any]]:

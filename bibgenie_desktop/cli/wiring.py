@@ -26,7 +26,7 @@ from ..protocol.messages import Event
 from ..store.library import LibraryStore
 from ..store.sessions import SessionStore
 from ..transport.child import ChildProcess
-from ..zotero.port import LibrarySource
+from ..zotero.port import LibrarySource, ZoteroUnavailable
 from ..zotero.sources import open_source
 from .options import Options
 from .roles import child_argv
@@ -56,31 +56,46 @@ class Setting:
     def of(cls, options: Options) -> Setting:
         """From the options. Raises SettingsUnreadable."""
         profile = find_profile(options.profile, os.environ)
+        profile.make()
         return cls(profile, load_settings(profile.settings), options)
 
-    def model(self) -> Model:
+    def model_name(self) -> str:
         """The chosen model: the option, else the setting, else the offline assistant."""
-        chosen = self.options.model or self.settings.model or OFFLINE
+        return self.options.model or self.settings.model or OFFLINE
+
+    def api_base(self, model: str) -> str | None:
+        """The address for this model. One in the settings belongs to the model there: no other key may go to it."""
+        return self.options.api_base or (self.settings.api_base if model == self.settings.model else "") or None
+
+    def model(self) -> Model:
+        """The chosen model."""
         return open_model(
-            chosen,
+            self.model_name(),
             offline=OfflineAssistant,
             environ=os.environ,
-            api_base=self.options.api_base or self.settings.api_base or None,
+            api_base=self.api_base(self.model_name()),
             context_window=self.options.context_window,
             max_output=self.options.max_output,
         )
 
     def source(self) -> LibrarySource:
         """The chosen library. Raises ZoteroUnavailable."""
-        return open_source(
-            self.options.zotero or self.settings.zotero,
-            demo_directory=resources() / "demo",
-            home=Path.home(),
-            environ=os.environ,
-            platform=sys.platform,
-            clock=now,
-            real_library_used=self.settings.real_library_used,
-        )
+        choice = self.options.zotero or self.settings.zotero
+        try:
+            return open_source(
+                choice,
+                demo_directory=resources() / "demo",
+                home=Path.home(),
+                environ=os.environ,
+                platform=sys.platform,
+                clock=now,
+                real_library_used=self.settings.real_library_used,
+            )
+        except ValueError as error:  # the command line was checked, so it is the settings that name no source
+            raise ZoteroUnavailable(
+                f"The settings name no Zotero library: zotero.source is {choice!r}; write auto, demo or sqlite:PATH "
+                f"in {self.profile.settings}."
+            ) from error
 
     def remember(self, source: LibrarySource) -> None:
         """Note that a real library was read: from then on `auto` never falls back to the demo library (Z-1)."""

@@ -193,7 +193,7 @@ class DocumentWorkers:
             worker = self._worker = await self._start()
         except OSError as error:
             _log.info("no document worker could be started: %s", error)
-            raise problem("crashed") from error
+            raise problem("no_worker") from error
         ready = False
         try:
             async with asyncio.timeout(START_LIMIT):
@@ -207,7 +207,7 @@ class DocumentWorkers:
             await self._bury()
             self._refuse_when_closed()
             _log.info("a document worker did not start: %s", worker.ending)
-            raise problem("crashed")
+            raise problem("no_worker")
         return worker
 
     async def _settle(self, worker: WorkerChannel) -> None:
@@ -249,7 +249,7 @@ class DocumentWorkers:
 
     def _refuse_when_closed(self) -> None:
         if self._closed:
-            raise DocumentProblem("crashed", "The program is closing and reads no more documents.")
+            raise DocumentProblem("no_worker", "The program is closing and reads no more documents.")
 
 
 def _identity(path: str) -> Identity | None:

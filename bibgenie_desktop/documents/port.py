@@ -19,6 +19,7 @@ ProblemCode: TypeAlias = Literal[
     "unsupported",  # neither PDF nor EPUB
     "timeout",  # the worker made no progress in time and was killed
     "crashed",  # the worker died of it
+    "no_worker",  # no worker could be started: no fault of the document
     "quarantined",  # it crashed or stalled a worker twice and is not tried again until it changes
 ]
 

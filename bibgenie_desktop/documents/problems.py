@@ -15,6 +15,7 @@ _SENTENCES: dict[ProblemCode, str] = {
     "unsupported": "The file is neither a PDF nor an EPUB, so its text is not read.",
     "timeout": "Reading the file took too long and was stopped; everything else goes on.",
     "crashed": "Reading the file ended the reading process; nothing else is affected, and it may be tried again.",
+    "no_worker": "No reading process could be started, so the file was not looked at; free memory and try again.",
     "quarantined": "The file stopped the reading process twice and is left alone until it changes; fetch it again.",
 }
 

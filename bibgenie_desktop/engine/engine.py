@@ -79,6 +79,14 @@ class Refused(Exception):
         self.code = code
 
 
+def checked_question(text: str) -> str:
+    """The question as it is stored. Raises Refused for an empty one."""
+    question = well_formed(text).strip()
+    if not question:
+        raise Refused("empty", "The question is empty: write one.")
+    return question
+
+
 class Engine:
     """One engine over one profile, one library and one model.
 
@@ -195,6 +203,14 @@ class Engine:
                 await self.close()
                 self._emit(CommandDone(command.request))
 
+    async def prepare_model(self) -> None:
+        """Load what the model's first request needs. Raises ModelError (an unknown model, a missing key)."""
+        await self._model.prepare()
+
+    async def keep_question(self, session_id: str, text: str) -> None:
+        """Keep a question that cannot be asked now as the chat's draft, above the one that is there."""
+        await self._sessions.keep_as_draft(session_id, text)
+
     async def find_session(self, beginning: str) -> str:
         """The id of the only session whose id begins so. Raises UnknownSession."""
         return (await self._sessions.find(beginning)).id
@@ -217,36 +233,38 @@ class Engine:
             raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
 
     async def _send(self, command: SendMessage) -> None:
-        text = well_formed(command.text).strip()
-        if not text:
-            raise Refused("empty", "The question is empty: write one.")
+        text = checked_question(command.text)
         session_id = command.session_id
         if session_id in self._turns or session_id in self._sending:
             raise Refused("answering", "An answer still streams in this chat: wait for it or stop it.")
         self._sending.add(session_id)
         try:
-            await self._begin_turn(session_id, text, command.request)
+            await self._begin_turn(command, text)
         finally:
             self._sending.discard(session_id)
             self._stopped_early.discard(session_id)
 
-    async def _begin_turn(self, session_id: str, text: str, request: int) -> None:
+    async def _begin_turn(self, command: SendMessage, text: str) -> None:
+        session_id = command.session_id
+        self.start()  # what changed in the library since the last question is read before this one
         await self._model.prepare()
         await self._index.metadata_ready()
         nodes = await self._sound_path(session_id) if session_id else ()
         await self._check_room(nodes, text, session_id)
         if self._closing:
-            await self._sessions.save_draft(session_id, text)
+            await self._sessions.keep_as_draft(session_id, text)
             raise Refused("closing", "BibGenie is closing; your question is kept as the draft.")
         title = _title(text)
-        changes = await self._sessions.append_user(session_id, [TextPart(text)], title=title, model=self._model.name)
+        changes = await self._sessions.append_user(
+            session_id, [TextPart(text)], title=title, model=self._model.name, is_draft=command.is_draft
+        )
         self._changed(changes)
         question = changes.added[0]
         session = await self._sessions.session(changes.session_id)
         turn = self._turn(session.id, await self._sound_path(session.id))
         if self._closing:
             raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
-        self._emit(TurnStarted(session.id, question, one_line(session.title), self._model.name, request))
+        self._emit(TurnStarted(session.id, question, one_line(session.title), self._model.name, command.request))
         running = RunningTurn(turn, lambda answer: self._keep(session.id, question, answer))
         self._turns[session.id] = running
         self._index.pause()
@@ -304,7 +322,7 @@ class Engine:
                 usage.input_tokens if usage else 0,
                 usage.output_tokens if usage else 0,
                 bool(usage and usage.real),
-                _STOPPED.get(answer.stop_reason, ""),
+                " ".join(filter(None, (_STOPPED.get(answer.stop_reason, ""), *answer.notes))),
             )
         )
 
@@ -319,7 +337,7 @@ class Engine:
         limit = self._model.capacity.safe_input_limit
         tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
         if tokens > limit:
-            await self._sessions.save_draft(session_id, text)
+            await self._sessions.keep_as_draft(session_id, text)
             raise Refused(
                 "too_large",
                 f"The request would be about {tokens - limit:,} tokens larger than the model takes; nothing was sent "

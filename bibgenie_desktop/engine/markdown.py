@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..sessions.citations import CitationState
-from ..sessions.markdown import escaped
+from ..sessions.markdown import escaped, unlinked
 from ..sessions.parts import TextPart
 from .views import text_segments
 
@@ -31,5 +31,5 @@ def text_markdown(part: TextPart) -> str:
             case ("verified" | "unverified" | "wrong") as state if segment.kind == "citation":
                 pieces.append(citation_markdown(segment.text, segment.link, state, segment.detail, before=pieces[-1]))
             case _:
-                pieces.append(segment.text)
+                pieces.append(unlinked(segment.text, pieces[-1]))
     return "".join(pieces)

@@ -96,9 +96,13 @@ def link_to(locator: Locator | None) -> str:
         return ""
 
 
+_TURNING = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+"""Marks that turn the direction of what follows: in a label they could turn a page number round."""
+
+
 def one_line(text: str) -> str:
     """`text` in one line of at most LONGEST_LINE characters."""
-    line = " ".join(text.split())
+    line = " ".join(text.translate(_TURNING).split())
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +16,12 @@ class Profile:
     """Everything the app stores lies in this folder (interface.md)."""
 
     folder: Path
+
+    def make(self) -> None:
+        """Make the folder, for this user alone; one that cannot be made is told by what needs it."""
+        with suppress(OSError):
+            self.folder.parent.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, exist_ok=True)
 
     @property
     def sessions(self) -> Path:

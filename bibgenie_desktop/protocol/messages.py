@@ -62,11 +62,13 @@ class FetchBodies:
 class SendMessage:
     """Append a question and answer it. `session_id` "" begins a new session.
 
-    Answered by TurnStarted or CommandFailed; then the turn's events follow.
+    Answered by TurnStarted or CommandFailed; then the turn's events follow. `is_draft` says that the question was the
+    chat's draft, which is emptied with it; a question from elsewhere leaves the draft alone.
     """
 
     text: str
     session_id: str = ""
+    is_draft: bool = True
     request: int = 0
 
 

@@ -106,6 +106,8 @@ class Citation:
         from 1 say so (Z-4).
         """
         match self.locator:
+            case PageLocator(page_label=label, page_index=index, label_repeats=True) if label:
+                return f"{self.short_ref}, p. {label} (PDF p. {index + 1})"
             case PageLocator(page_label=label) | AnnotationLocator(page_label=label) if label:
                 return f"{self.short_ref}, p. {label}"
             case PageLocator(page_index=index) | AnnotationLocator(page_index=int(index)):

@@ -98,11 +98,13 @@ class PageLocator:
     """A page of a PDF.
 
     `page_index` counts from 0. `page_label` is the number the file gives the page, "" if it gives none.
+    `label_repeats` tells that another page of the file has the same label, so that it alone finds no page.
     """
 
     attachment: ItemRef
     page_index: int
     page_label: str = ""
+    label_repeats: bool = False
     kind: Literal["page"] = "page"
 
 
@@ -138,11 +140,13 @@ def locator_to_json(locator: Locator) -> dict[str, Any]:
         case ItemLocator(item=item):
             return {"kind": "item", "item": item.path}
         case PageLocator():
+            repeats = {"label_repeats": True} if locator.label_repeats else {}
             return {
                 "kind": "page",
                 "attachment": locator.attachment.path,
                 "page_index": locator.page_index,
                 "page_label": locator.page_label,
+                **repeats,
             }
         case SectionLocator():
             return {
@@ -171,7 +175,10 @@ def locator_from_json(data: Mapping[str, Any]) -> Locator:
                 return ItemLocator(ItemRef.from_path(data["item"]))
             case "page":
                 return PageLocator(
-                    ItemRef.from_path(data["attachment"]), _index(data["page_index"]), _text(data["page_label"])
+                    ItemRef.from_path(data["attachment"]),
+                    _index(data["page_index"]),
+                    _text(data["page_label"]),
+                    _truth(data.get("label_repeats", False)),
                 )
             case "section":
                 return SectionLocator(
@@ -198,6 +205,12 @@ def locator_from_json(data: Mapping[str, Any]) -> Locator:
 def _text(value: object) -> str:
     if not isinstance(value, str):
         raise MalformedLocator(f"not text: {value!r}")
+    return value
+
+
+def _truth(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise MalformedLocator(f"neither true nor false: {value!r}")
     return value
 
 

@@ -78,8 +78,10 @@ class SessionStore:
         """Wait for the last transaction and close the file."""
         await self._database.close()
 
-    async def append_user(self, session_id: str, parts: Sequence[Part], *, title: str, model: str) -> ChangeSet:
-        """Store a question at the end of the session's branch and empty its draft, in one transaction.
+    async def append_user(
+        self, session_id: str, parts: Sequence[Part], *, title: str, model: str, is_draft: bool = True
+    ) -> ChangeSet:
+        """Store a question at the end of the session's branch, in one transaction; `is_draft` empties the draft.
 
         `session_id` "" begins a new session with `title`. Raises UnknownSession.
         """
@@ -107,7 +109,8 @@ class SessionStore:
             added = Node(self._new_id(), leaf_id, "user", tuple(parts), now)
             _insert_node(connection, identity, added)
             _move_leaf(connection, identity, added.id, revision + 1, model, now)
-            connection.execute(draft.delete().where(draft.c.session_id == session_id))
+            if is_draft:
+                connection.execute(draft.delete().where(draft.c.session_id == session_id))
             return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,))
 
         return await self._database.write(transaction)
@@ -203,17 +206,18 @@ class SessionStore:
 
         return await self._database.read(transaction)
 
-    async def save_draft(self, session_id: str, text: str) -> None:
-        """Keep the draft (U-3); an empty one is removed. It moves no revision (T-2)."""
+    async def keep_as_draft(self, session_id: str, text: str) -> None:
+        """Keep a question that was not taken: above the draft that is there, which is never overwritten (U-2)."""
 
         def transaction(connection: Connection) -> None:
-            connection.execute(draft.delete().where(draft.c.session_id == session_id))
-            if text:
-                connection.execute(
-                    draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=self._now())
-                )
+            known = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar() or ""
+            self._put_draft(connection, session_id, text if text.startswith(known.strip()) else f"{text}\n\n{known}")
 
         await self._database.write(transaction)
+
+    async def save_draft(self, session_id: str, text: str) -> None:
+        """Keep the draft (U-3); an empty one is removed. It moves no revision (T-2)."""
+        await self._database.write(lambda connection: self._put_draft(connection, session_id, text))
 
     async def integrity(self) -> list[str]:
         """What SQLite's full check and the foreign keys find wrong; empty for a sound file."""
@@ -226,6 +230,13 @@ class SessionStore:
             ]
 
         return await self._database.read(transaction)
+
+    def _put_draft(self, connection: Connection, session_id: str, text: str) -> None:
+        connection.execute(draft.delete().where(draft.c.session_id == session_id))
+        if text:
+            connection.execute(
+                draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=self._now())
+            )
 
     def _now(self) -> str:
         return timestamp(self._clock())

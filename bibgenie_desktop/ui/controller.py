@@ -130,7 +130,7 @@ class Controller(QObject):
             conversation.notice = ""
             conversation.ask(text, self._clock().isoformat())
             self._drafts.sent(conversation.session_id)
-            command = SendMessage(text, conversation.session_id, self._next_request())
+            command = SendMessage(text, conversation.session_id, request=self._next_request())
             self._sending[command.request] = conversation
             if self._ready:
                 self._send(command)

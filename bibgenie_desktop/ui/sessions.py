@@ -79,7 +79,7 @@ class SessionListModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._lines)
 
     def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """How many lines there are, headings included."""
+        """A heading can neither be chosen nor used."""
         if not index.isValid() or not self._lines[index.row()].session_id:
             return Qt.ItemFlag.NoItemFlags
         return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable

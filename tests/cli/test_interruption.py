@@ -44,10 +44,12 @@ def nodes(program: Program, chat: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.req("A-1", "T-6")
-async def test_ctrl_c_in_the_middle_of_an_answer_keeps_the_part_that_came(program: Program) -> None:
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM", "SIGHUP"])
+async def test_a_stop_in_the_middle_of_an_answer_keeps_the_part_that_came(program: Program, number: str) -> None:
+    """Ctrl-C, the system's request to end, and a terminal that was closed."""
     async with LlmServer([HALF]) as server:
         process = await streaming(program, server)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, number))
         ended = await finished(process)
         request = await server.request()
         await request.ended.wait()

@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
+from bibgenie_desktop.cli.options import Options
+from bibgenie_desktop.cli.wiring import Setting
 from bibgenie_desktop.engine.agent.prompts import system_prompt
-from bibgenie_desktop.profile.paths import resources
+from bibgenie_desktop.profile.paths import Profile, resources
+from bibgenie_desktop.profile.settings import Settings
 from bibgenie_desktop.sessions.parts import parts_from_json
 from tests.cli.program import Program, argv, finished
 from tests.servers.llm import LlmServer
@@ -186,7 +189,7 @@ def test_the_doctor_finds_a_sound_profile_well(program: Program, chat: str) -> N
     ]
     assert all(check["ok"] and not check["mend"] for check in checks)
     assert [line[:4] for line in ended.out.splitlines()] == ["ok  "] * 8
-    assert "history: 1 chats, sound" in ended.out
+    assert "history: 1 chat, sound" in ended.out
 
 
 @pytest.mark.req("Z-1", "T-5")
@@ -212,3 +215,45 @@ def test_the_doctor_changes_nothing_in_a_zotero_folder_and_counts_its_files(prog
     assert "15 works in 3 libraries" in ended.out
     assert "files: 12 files on this computer, 3 are not" in ended.out
     assert sorted(path.name for path in zotero.rglob("*")) == listed
+
+
+@pytest.mark.req("E-3")
+def test_an_export_overwrites_no_file(program: Program, tmp_path: Path) -> None:
+    program.run("ask", "What is front matter?", "--zotero", "demo")
+    [row] = json.loads(program.run("sessions", "--json").out)
+    precious = tmp_path / "precious.md"
+    precious.write_text("mine", encoding="utf-8")
+    ended = program.run("export", row["id"], "--output", str(precious))
+    assert (ended.code, precious.read_text(encoding="utf-8")) == (1, "mine")
+    assert "exists and was left as it is" in ended.err
+
+
+@pytest.mark.req("Z-1")
+@pytest.mark.parametrize("command", ["ask", "doctor"])
+def test_settings_that_name_no_library_are_one_sentence(program: Program, command: str) -> None:
+    program.profile.mkdir(parents=True)
+    (program.profile / "settings.toml").write_text('[zotero]\nsource = "bogus"\n', encoding="utf-8")
+    ended = program.run(command, *(["Why?"] if command == "ask" else []))
+    assert ended.code == 1
+    assert "zotero.source is 'bogus'" in ended.out + ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.req("S-2")
+def test_an_address_in_the_settings_gets_no_other_models_key(tmp_path: Path) -> None:
+    """The address belongs to the model it stands beside."""
+    settings = Settings(model="openai/local", api_base="http://127.0.0.1:1/v1")
+    for chosen, expected in (
+        ("anthropic/claude", None),
+        ("openai/local", settings.api_base),
+        (None, settings.api_base),
+    ):
+        setting = Setting(Profile(tmp_path), settings, Options("ask", model=chosen))
+        assert setting.api_base(setting.model_name()) == expected
+
+
+@pytest.mark.req("S-2")
+@pytest.mark.skipif(os.name == "nt", reason="permissions of POSIX")
+def test_the_profile_is_for_its_user_alone(program: Program) -> None:
+    program.run("sessions")
+    assert program.profile.stat().st_mode & 0o077 == 0

@@ -367,6 +367,6 @@ async def test_workers_that_do_not_start_are_told_and_no_fault_of_the_file(
     starter = Starter(argv)
     async with document_workers(starter) as workers:
         for _ in range(3):
-            assert await code_of(workers, path) == "crashed"
+            assert await code_of(workers, path) == "no_worker"
         starter.argv = Starter().argv
         assert await texts(workers, path) == ["This is the text of page 0."]

@@ -12,7 +12,7 @@ from bibgenie_desktop.engine.export import export_json, export_markdown
 from bibgenie_desktop.engine.markdown import citation_markdown, text_markdown
 from bibgenie_desktop.sessions.citations import Citation
 from bibgenie_desktop.sessions.locators import PERSONAL, ItemLocator, ItemRef, PageLocator, SectionLocator
-from bibgenie_desktop.sessions.markdown import escaped, unescaped
+from bibgenie_desktop.sessions.markdown import escaped, unescaped, unlinked
 from bibgenie_desktop.sessions.nodes import Node, Session
 from bibgenie_desktop.sessions.parts import (
     FilePart,
@@ -166,3 +166,30 @@ def test_a_chat_leaves_as_json_with_all_that_is_stored() -> None:
     assert [node["id"] for node in data["nodes"]] == ["a" * 32, "b" * 32]
     assert parts_from_json(data["nodes"][1]["parts"]) == nodes[1].parts
     assert Usage.from_json(data["nodes"][1]["usage"]) == nodes[1].usage
+
+
+@pytest.mark.req("S-1", "Z-3")
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[Hale 2010, p. 4](zotero://open-pdf/library/items/PDFLABL2?page=4)", "]\\("),
+        ("[Hale 2010, p. 4][1]\n\n[1]: zotero://select/library/items/PDFLABL2", "]\\:"),
+        ("<zotero://select/library/items/PDFLABL2>", "\\<zotero"),
+        ('<a href="zotero://x">Hale 2010, p. 4</a>', "\\<a"),
+        ("![Hale](http://example.org/x.png)", "]\\("),
+    ],
+)
+def test_a_link_that_a_model_wrote_itself_is_none(written: str, shown: str) -> None:
+    """Only the app links, and only what it checked; a forged citation stays visible text."""
+    assert shown in text_markdown(TextPart(written))
+    assert "](" not in text_markdown(TextPart(written))
+
+
+@pytest.mark.req("S-1")
+@given(st.text(alphabet="[](:<a\\ ", max_size=40), st.integers(0, 40))
+def test_a_forged_link_is_found_wherever_the_stream_is_cut(text: str, cut: int) -> None:
+    first, second = text[:cut], text[cut:]
+    told = unlinked(first) + unlinked(second, first)
+    assert "](" not in told
+    assert "][" not in told
+    assert "]:" not in told

@@ -85,7 +85,7 @@ async def test_the_first_step_searches_with_the_questions_own_words() -> None:
 async def test_the_second_step_quotes_with_token_item_printed_page_and_index() -> None:
     answer = await answered("What is front matter?", found(passage("Front matter comes before the body of a book.")))
     assert "“Front matter comes before the body of a book.” [[cite:ABCD2345@7]]" in answer
-    assert "(item OKAFOR22, printed page xii, page index 7, 2 of 2 words)" in answer
+    assert "(item OKAFOR22, page label xii, page index 7, 2 of 2 words)" in answer
 
 
 @pytest.mark.req("A-2")
@@ -109,14 +109,16 @@ async def test_it_says_plainly_that_it_quotes_and_does_not_reason(result: str) -
 @pytest.mark.req("A-2")
 async def test_words_that_occur_nowhere_are_named() -> None:
     result = found(passage("Front matter comes before the body."), nowhere=("xylophone", "zither"))
-    assert "Found nowhere in the library: “xylophone”, “zither”." in await answered("Front matter xylophone?", result)
+    assert "Found nowhere in the text that could be searched: “xylophone”, “zither”." in await answered(
+        "Front matter xylophone?", result
+    )
 
 
 @pytest.mark.req("A-2")
 async def test_where_nothing_is_found_that_is_the_answer() -> None:
     answer = await answered("Xylophone zither?", found(nowhere=("Xylophone", "zither")))
     assert "I found no sentence to quote for “Xylophone”, “zither”." in answer
-    assert "Found nowhere in the library" in answer
+    assert "Found nowhere in the text that could be searched" in answer
     assert not TOKEN.search(answer)
 
 
@@ -221,7 +223,7 @@ async def test_a_sentence_with_every_kind_of_marks_is_left_out() -> None:
 async def test_a_hostile_label_stays_a_label() -> None:
     label = "3](https://evil.example) <b>"
     answer = await answered("offset?", found(passage("The offset of it is eight.", quoted_page_label=label)))
-    assert "printed page 3\\](https://evil.example) \\<b\\>, page index 7" in answer
+    assert "page label 3\\](https://evil.example) \\<b\\>, page index 7" in answer
 
 
 # With the real tools

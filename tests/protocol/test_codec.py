@@ -155,7 +155,10 @@ def test_malformed_events_are_refused(data: object) -> None:
     ("message", "sent"),
     [
         (Hello(1, 7), {"type": "Hello", "version": 1, "request": 7}),
-        (SendMessage("Why?"), {"type": "SendMessage", "text": "Why?", "session_id": "", "request": 0}),
+        (
+            SendMessage("Why?"),
+            {"type": "SendMessage", "text": "Why?", "session_id": "", "is_draft": True, "request": 0},
+        ),
         (StopTurn("s"), {"type": "StopTurn", "session_id": "s", "request": 0}),
         (FetchBodies(("a", "b")), {"type": "FetchBodies", "node_ids": ["a", "b"], "request": 0}),
         (

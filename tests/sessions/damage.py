@@ -13,6 +13,9 @@ from tests.sessions.values import json_values
 # Where null is a value like others, these two kinds are right.
 NULLABLE = {"locator": "object", "item": "text", "page_index": "number", "checkpoint_id": "text", "cost": "number"}
 
+# Left out where it is false.
+OPTIONAL = {"label_repeats"}
+
 
 def kind_of(value: object) -> str:
     """The JSON type of a value; whole numbers are told from others."""
@@ -55,7 +58,7 @@ def damaged(draw: st.DrawFn, whole: st.SearchStrategy[Any], *, missing: bool = T
     for key in path[:-1]:
         owner = owner[key]
     last = path[-1]
-    if missing and isinstance(last, str) and draw(st.booleans()):
+    if missing and isinstance(last, str) and last not in OPTIONAL and draw(st.booleans()):
         del owner[last]
         return value
     wrong = draw(json_values)

@@ -110,6 +110,7 @@ def test_no_text_breaks_the_reading_of_tokens(text: str) -> None:
     [
         (PageLocator(PDF, 11, "xii"), "Okafor 2014, p. xii"),
         (PageLocator(PDF, 11), "Okafor 2014, PDF p. 12"),
+        (PageLocator(PDF, 11, "3", label_repeats=True), "Okafor 2014, p. 3 (PDF p. 12)"),
         (AnnotationLocator(WORK, PDF, 11, "xii"), "Okafor 2014, p. xii"),
         (AnnotationLocator(WORK, PDF, 11), "Okafor 2014, PDF p. 12"),
         (AnnotationLocator(WORK, PDF), "Okafor 2014"),

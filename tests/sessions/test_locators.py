@@ -36,6 +36,16 @@ EXAMPLES: list[tuple[Locator, dict[str, Any]]] = [
         {"kind": "page", "attachment": "groups/555/items/PDFS2345", "page_index": 11, "page_label": "xii"},
     ),
     (
+        PageLocator(PDF, 11, "12", label_repeats=True),
+        {
+            "kind": "page",
+            "attachment": "groups/555/items/PDFS2345",
+            "page_index": 11,
+            "page_label": "12",
+            "label_repeats": True,
+        },
+    ),
+    (
         SectionLocator(WORK, 3, "text/ch3.xhtml", "epubcfi(/6/8!/4/2)", "Chapter 3"),
         {
             "kind": "section",

@@ -46,7 +46,7 @@ words = st.text(max_size=20)
 
 locators = st.one_of(
     st.builds(ItemLocator, refs),
-    st.builds(PageLocator, refs, indices, words),
+    st.builds(PageLocator, refs, indices, words, st.booleans()),
     st.builds(SectionLocator, refs, indices, words, words, words),
     st.builds(AnnotationLocator, refs, refs, st.none() | indices, words),
 )

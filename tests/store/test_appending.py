@@ -197,6 +197,37 @@ async def test_sending_empties_the_draft_of_its_session_only(tmp_path: Path) -> 
         assert await store.draft(NEW_SESSION) == ""
 
 
+@pytest.mark.req("U-3")
+async def test_a_question_from_elsewhere_leaves_the_draft_alone(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await talk(store, 1)
+        await store.save_draft(session_id, "half a thought")
+        await store.append_user(session_id, [TextPart("Why?")], title="", model="m", is_draft=False)
+        assert await store.draft(session_id) == "half a thought"
+
+
+@pytest.mark.req("U-2", "U-3")
+@pytest.mark.parametrize(
+    ("known", "refused", "kept"),
+    [
+        ("", "Why?", "Why?"),
+        ("and how?", "Why?", "Why?\n\nand how?"),
+        ("Why?", "Why?", "Why?"),
+        ("Why", "Why not?", "Why not?"),
+    ],
+)
+async def test_a_question_that_was_not_taken_is_kept_above_the_draft(
+    tmp_path: Path, known: str, refused: str, kept: str
+) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await talk(store, 1)
+        before = await store.session(session_id)
+        await store.save_draft(session_id, known)
+        await store.keep_as_draft(session_id, refused)
+        assert await store.draft(session_id) == kept
+        assert await store.session(session_id) == before
+
+
 @pytest.mark.req("T-2")
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from(["ask", "answer", "late answer", "draft", "read"]), max_size=12))

@@ -2,7 +2,8 @@
 
 `verified` means: the key exists, the page exists, a tool of this branch delivered that page, and the words quoted
 before the citation stand there. `wrong` means that the key or the page does not exist or that the quoted words do not
-stand there; `unverified`, that the page was not delivered or could not be looked at.
+stand there; `unverified`, that the page was not delivered, could not be looked at, or that the quotation leaves words
+out: whether what is left says the same, no program can tell.
 """
 
 from __future__ import annotations
@@ -24,18 +25,30 @@ from ...store.library_rows import AttachmentRow, item_text
 from ..library.library import Library
 
 SHORTEST_QUOTE = 12
-"""Characters; shorter stretches between quotation marks are terms and titles, not quotations of a page."""
+"""Characters; shorter stretches between quotation marks are terms, not quotations of a page, but for those with a
+digit: a number is quoted to be trusted."""
 MOST_OMISSIONS = 20
 """Parts of one quotation around its ellipses that are looked for."""
+FARTHEST_QUOTE = 60
+"""Characters between a citation and a quotation that it introduces."""
+PAGE_FURNITURE = 80
+"""Words of a footer, notes and a running head that may stand in a quotation that runs over a page's end."""
+LONGEST_OVER_PAGES = 200
+"""Words of a quotation that is looked for over a page's end."""
 
 # A mark that opens and is not closed quotes up to the citation, which then stands inside the quotation.
 _QUOTED = re.compile(
-    r"“([^“”]+)(?:”|\Z)|«([^«»]+)(?:»|\Z)|»([^«»]+)«|„([^„“”]+)(?:[“”]|\Z)|(?<!\w)\"([^\"\n]+)\""
-    r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’"
+    r"“([^“”]+)(?:”|\Z)|«([^«»]+)(?:»|\Z)|»([^«»]+)«|„([^„“”]+)(?:[“”]|\Z)|(?<!\w)\"([^\"]+)\""
+    r"|‘((?:[^‘’]|(?<=\w)’(?=\w))+)’|(?<!\w)'((?:[^']|(?<=\w)'(?=\w))+)'(?!\w)"
+    r"|‹([^‹›]+)(?:›|\Z)|「([^「」]+)」|『([^『』]+)』"
 )
 _WORD = re.compile(r"\S+")
 _ELLIPSIS = re.compile(r"\s*(?:\[\s*(?:…|\.\.\.)\s*\]|…|\.\.\.)\s*")
-_PARAGRAPH = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*+]|\d+[.)])\s)")
+_PARAGRAPH = re.compile(r"\n\s*\n")
+_LIST_ITEM = re.compile(r"\n(?=\s*(?:[-*+]|\d+[.)])\s)")
+_BLOCK_QUOTE = re.compile(r"^\s*>\s?(.*)$", re.MULTILINE)
+_EMPHASIS = re.compile(r"(?<![\w\\])[*_]{1,3}(?=\S)|(?<=[^\s\\])[*_]{1,3}(?!\w)")
+_SENTENCE_END = re.compile(r"[.!?](?:\s|\Z)")
 
 
 class TokenSplitter:
@@ -83,10 +96,47 @@ def _may_begin_token(held: str) -> bool:
 
 
 def quotes_before(text: str) -> list[str]:
-    """The quotations in the last paragraph or list item of `text`, a Markdown text; the last one last."""
-    paragraph = unescaped(_PARAGRAPH.split(text)[-1])
-    found = [next(filter(None, match.groups())) for match in _QUOTED.finditer(paragraph)]
-    return [quote.strip() for quote in found if len(quote.strip()) >= SHORTEST_QUOTE]
+    """The quotations in the last paragraph or list item of `text`, a Markdown text; the last one last.
+
+    A paragraph without words, such as a dash before the citation, belongs to the one before it. A block quotation is
+    a quotation.
+    """
+    paragraphs = [paragraph for paragraph in _PARAGRAPH.split(text) if paragraph.strip()]
+    last = next((i for i in reversed(range(len(paragraphs))) if _has_words(paragraphs[i])), None)
+    if last is None:
+        return []
+    paragraph = paragraphs[last]
+    block = " ".join(_BLOCK_QUOTE.findall(paragraph)).strip()
+    if block:
+        return [unescaped(_EMPHASIS.sub("", block))]
+    shown = unescaped(_EMPHASIS.sub("", paragraph))
+    found = list(_QUOTED.finditer(shown))
+    # A list item begins anew, unless what looks like one stands inside a quotation.
+    items = [item.start() for item in _LIST_ITEM.finditer(shown)]
+    begin = max((item for item in items if not any(q.start() < item < q.end() for q in found)), default=0)
+    return [quote for match in found if match.start() >= begin and (quote := _counted(match))]
+
+
+def quote_after(text: str) -> str:
+    """The quotation that a citation introduces, as in `Hale [citation] writes: “…”`; "" where it introduces none.
+
+    `text` is what follows the citation up to the next one.
+    """
+    shown = unescaped(_EMPHASIS.sub("", _PARAGRAPH.split(text)[0]))
+    match = _QUOTED.search(shown)
+    if match is None or match.start() > FARTHEST_QUOTE or _SENTENCE_END.search(shown, 0, match.start()):
+        return ""
+    return _counted(match)
+
+
+def _counted(match: re.Match[str]) -> str:
+    """The quotation of a match, "" for one that is too short to count."""
+    quote = next(filter(None, match.groups())).strip()
+    return quote if len(quote) >= SHORTEST_QUOTE or any(character.isdigit() for character in quote) else ""
+
+
+def _has_words(text: str) -> bool:
+    return any(character.isalnum() for character in text)
 
 
 def delivered_on(path: Iterable[Node]) -> set[str]:
@@ -107,8 +157,11 @@ class CitationCheck:
         self._library = library
         self.delivered = delivered
 
-    async def check(self, token: str, text_before: str) -> Citation:
-        """The citation of `token`; `text_before` is the answer's text since the citation before it."""
+    async def check(self, token: str, text_before: str, *, grouped: bool = False) -> Citation:
+        """The citation of `token`; `text_before` is the answer's text since the citation before it.
+
+        `grouped` says that another citation stands between that text and this one: `“…” [one] [two]`.
+        """
         target = parse_token(token)
         if target is None or self._library is None:
             return Citation(token, "unverified", "source", reason="there is no library to check it against")
@@ -118,20 +171,24 @@ class CitationCheck:
             found = await self._find(self._library, target, quote)
         except StoreUnavailable:
             return Citation(token, "unverified", target.ref.key, reason="the index cannot be read now", quote=quote)
-        state, reason = self._judge(found, quotes)
+        state, reason = self._judge(found, quotes, grouped)
         return Citation(token, state, found.short_ref, found.locator, reason, quote)
 
-    def _judge(self, found: _Found, quotes: list[str]) -> tuple[CitationState, str]:
+    def _judge(self, found: _Found, quotes: list[str], grouped: bool) -> tuple[CitationState, str]:
         if found.locator is None:
             return "wrong", found.reason
         place = "page" if isinstance(found.locator, PageLocator) else "place"
         if found.texts is None:
             return "unverified", found.reason or f"there is no text of this {place} to compare with"
         missing = [quote for quote in quotes if not any(text.holds(quote) for text in found.texts)]
+        if missing and grouped:
+            return "unverified", f"the quoted words do not stand at this {place}, but perhaps at the one cited before"
         if quotes and quotes[-1] in missing:
             return "wrong", f"the quoted words do not stand at this {place}"
         if missing:
             return "unverified", f"some of the quoted words do not stand at this {place}"
+        if not all(any(text.holds_whole(quote) for text in found.texts) for quote in quotes):
+            return "unverified", f"the quotation leaves words out: compare it with the {place}"
         if token_for(found.locator) not in self.delivered:
             return "unverified", f"this {place} was not read in this chat"
         return "verified", ""
@@ -181,7 +238,8 @@ class CitationCheck:
         if bool(page.href) == is_page:
             return _Found(name, reason="the file has no pages" if is_page else "the file has no sections")
         text = _Text.of(page.text, following[0].text if following else "")
-        return _Found(name, _located(row, page, quote), texts=[text] if text.words else None)
+        repeats = bool(page.label) and is_page and len(await library.indices_labelled(row, page.label)) > 1
+        return _Found(name, _located(row, page, quote, repeats), texts=[text] if text.words else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,8 +255,27 @@ class _Text:
         return cls(words + following.split(), len(words))
 
     def holds(self, quote: str) -> bool:
+        """Whether the quotation begins here, its omissions granted."""
         begin = beginning_of(quote, self.words)
-        return begin is not None and begin < self.own
+        return (begin is not None and begin < self.own) or self._runs_over(quote)
+
+    def holds_whole(self, quote: str) -> bool:
+        """Whether the quotation stands here word for word."""
+        spans = Quote(quote).find_in(self.words, 1)
+        return bool(spans and spans[0].first < self.own) or self._runs_over(quote)
+
+    def _runs_over(self, quote: str) -> bool:
+        """Whether the quotation goes on on the next page, behind what stands at this one's foot and that one's head."""
+        words = quote.split()
+        if not 6 <= len(words) <= LONGEST_OVER_PAGES:
+            return False
+        page, following = self.words[: self.own], self.words[self.own :]
+        for cut in range(len(words) - 2, 1, -1):
+            begun = page[-cut - PAGE_FURNITURE :]
+            rest = following[: len(words) - cut + PAGE_FURNITURE]
+            if Quote(" ".join(words[:cut])).find_in(begun, 1) and Quote(" ".join(words[cut:])).find_in(rest, 1):
+                return True
+        return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,9 +312,9 @@ async def _name(library: Library, row: AttachmentRow) -> str:
     return name
 
 
-def _located(row: AttachmentRow, page: PageText, quote: str) -> Locator:
+def _located(row: AttachmentRow, page: PageText, quote: str, repeats: bool) -> Locator:
     if not page.href:
-        return PageLocator(row.record.ref, page.index, page.label)
+        return PageLocator(row.record.ref, page.index, page.label, repeats)
     return SectionLocator(row.record.ref, page.index, page.href, _cfi(page, quote), page.label)
 
 

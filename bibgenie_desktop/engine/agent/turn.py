@@ -30,7 +30,7 @@ from ...sessions.usage import Usage
 from ...store.database import StoreUnavailable
 from ...store.sessions import encode_json
 from ..views import LONGEST_DETAIL, link_to, one_line, text_pieces
-from .citations import CitationCheck, TokenSplitter
+from .citations import CitationCheck, TokenSplitter, quote_after
 from .tools.tool import Tool, ToolFault, ToolResult, cut, parse_arguments
 
 STEP_LIMIT = 12
@@ -68,6 +68,8 @@ class Answer:
     stop_reason: StopReason = "stop"
     usage: Usage | None = None
     failure: Failure | None = None
+    notes: list[str] = field(default_factory=list)
+    """Sentences to tell at the end: quotations found wrong after their citation was told."""
 
     @property
     def is_empty(self) -> bool:
@@ -157,6 +159,7 @@ class Turn:
                                 self._emit(AnswerReasoning(self._session_id, piece))
                         case StepFinished():
                             finished = event
+            await self._check_introduced(said)
         finally:
             self._keep_step(said)
         if finished is None:
@@ -171,7 +174,10 @@ class Turn:
             if parse_token(piece) is None:
                 self._say(said, piece)
             else:
-                self._cite(said, await self._citations.check(piece, said.text_since_citation))
+                before = said.text_since_citation
+                grouped = bool(said.citations) and not any(character.isalnum() for character in before)
+                said.text_before_group = said.text_before_group if grouped else before
+                self._cite(said, await self._citations.check(piece, said.text_before_group, grouped=grouped))
             said.waiting.popleft()
 
     def _say(self, said: _StepInProgress, text: str) -> None:
@@ -184,6 +190,22 @@ class Turn:
         said.cited = len(said.parts)
         said.citations.append(citation)
         self._emit(citation_event(self._session_id, citation))
+
+    async def _check_introduced(self, said: _StepInProgress) -> None:
+        """Check the quotations that stand behind their citation; what is not there is told when the answer ends."""
+        said.waiting.extend(said.splitter.flush())
+        await self._take_text(said)
+        places = [place for place, part in enumerate(said.parts) if parse_token(part) is not None]
+        for number, (citation, place) in enumerate(zip(said.citations, places, strict=True)):
+            is_last = number + 1 == len(places)
+            following = "".join(said.parts[place + 1 : None if is_last else places[number + 1]])
+            # What stands before the next citation of the same paragraph was checked as that one's.
+            quote = quote_after(following) if is_last or "\n\n" in following else ""
+            if quote and not citation.quote and citation.state == "verified":
+                checked = await self._citations.check(citation.token, f"“{quote}”")
+                said.citations[number] = checked
+                if checked.state != "verified":
+                    self.answer.notes.append(f"Behind the citation {checked.label}: {checked.reason}: “{quote}”.")
 
     def _keep_step(self, said: _StepInProgress) -> None:
         """What the model thought and said in this step, also where it was cut off. Awaits nothing."""
@@ -279,6 +301,8 @@ class _StepInProgress:
         self.waiting: deque[str] = deque()
         """Pieces from the splitter that were not told yet."""
         self.parts: list[str] = []
+        self.text_before_group = ""
+        """The text before the newest citations that stand side by side."""
         self.cited = 0
         """How many of the parts lie before the end of the last citation."""
         self.citations: list[Citation] = []

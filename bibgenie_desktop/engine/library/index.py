@@ -63,6 +63,7 @@ class LibraryIndex:
 
     async def refresh(self) -> None:
         """Read what changed and index it. Failures are told as progress, not raised."""
+        self._metadata_ready.clear()
         try:
             await self._refresh()
         except (ZoteroUnavailable, StoreUnavailable) as error:
@@ -115,11 +116,13 @@ class LibraryIndex:
         changed.sort(key=lambda row: row.state in _STRUCK)
         for done, row in enumerate(changed):
             self._tell("indexing", done, len(changed), f"Indexing document {done + 1} of {len(changed)}…")
-            await self._index(row, stamps[row.id])
+            if not await self._index(row, stamps[row.id]):
+                break
         counts = await self._store.counts(source_id)
         self._tell("ready", len(changed), len(changed), _indexed(counts))
 
-    async def _index(self, row: AttachmentRow, stamp: str) -> None:
+    async def _index(self, row: AttachmentRow, stamp: str) -> bool:
+        """Read one document; False where no worker can be started, so that the rest must wait for another time."""
         path = row.record.path
         assert path is not None
         info = DocumentInfo("pdf", 0)
@@ -131,12 +134,16 @@ class LibraryIndex:
                 else:
                     pages.append(read)
         except DocumentProblem as error:
+            if error.code == "no_worker":
+                _log.error("%s", error)
+                return False
             struck_again = error.code in _STRUCK and row.state in _STRUCK and row.file_stamp == stamp
             found = problem("quarantined") if struck_again else error
             _log.info("attachment %s: %s", row.record.ref.path, found.code)
             await self._store.put_problem(row.id, found.code, str(found), page_count=info.page_count, file_stamp=stamp)
-            return
+            return True
         await self._store.put_pages(row.id, pages, kind=info.kind, page_count=info.page_count, file_stamp=stamp)
+        return True
 
     def _tell(self, state: LibraryState, done: int, total: int, sentence: str) -> None:
         self.progress = LibraryProgress(state, done, total, sentence)

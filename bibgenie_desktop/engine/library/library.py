@@ -33,6 +33,11 @@ class Library:
         self.source_id = source_id
         self._reader = reader
 
+    async def not_searched(self) -> dict[str, int]:
+        """How many files a search cannot look into: those without text, and those that are not indexed yet."""
+        counts = await self.store.counts(self.source_id)
+        return {"files_without_text": sum(counts.problems.values()), "files_not_indexed_yet": counts.waiting}
+
     async def work(self, ref: ItemRef | None) -> ItemRecord | None:
         """The work with this key; None where there is none."""
         return None if ref is None else await self.store.item(self.source_id, ref)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from typing import Any
 
 from ...compaction.capacity import Capacity
@@ -107,7 +107,7 @@ def _answer(question: str, result: str | None) -> list[str]:
     found = _parsed(result)
     if found is None:
         return [f"{_OPENING} The search gave no result that I can read, so there is nothing to quote."]
-    passages, nowhere = found
+    passages, nowhere, unread = found
     quotes = choose_quotes(passages, terms)
     if quotes:
         pieces = [f"{_OPENING} These sentences match your words best:\n"]
@@ -115,7 +115,9 @@ def _answer(question: str, result: str | None) -> list[str]:
     else:
         pieces = [f"{_OPENING} I found no sentence to quote for {_listed([term.word for term in terms])}.\n"]
     if nowhere:
-        pieces.append(f"\nFound nowhere in the library: {_listed(nowhere)}.\n")
+        pieces.append(f"\nFound nowhere in the text that could be searched: {_listed(nowhere)}.\n")
+    if unread and (nowhere or not quotes):
+        pieces.append(f"\nNot searched: {unread}.\n")
     return pieces
 
 
@@ -123,7 +125,7 @@ def _quoted(quote: Quote, terms: Sequence[Term]) -> str:
     passage = quote.passage
     facts = [f"item {passage.item}"] if passage.item else []
     if passage.page_index is not None:
-        facts += [f"printed page {escaped(passage.page_label)}"] if passage.page_label else ["no printed page number"]
+        facts += [f"page label {escaped(passage.page_label)}"] if passage.page_label else ["no page label"]
         facts.append(f"page index {passage.page_index}")
     facts.append(f"{len(quote.terms)} of {len(terms)} words")
     opening, closing = marks_around(quote.text) or ("“", "”")
@@ -134,8 +136,15 @@ def _listed(found: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in found)
 
 
-def _parsed(result: str | None) -> tuple[list[Passage], list[str]] | None:
-    """The passages and the words found nowhere of a search result; None for anything else, an error among it."""
+def _unread(counts: Mapping[str, Any]) -> str:
+    """The files that a search cannot look into, in words; "" where there are none."""
+    kinds = (("files_without_text", "without text"), ("files_not_indexed_yet", "not indexed yet"))
+    found = [(int(counts.get(name, 0)), words) for name, words in kinds]
+    return ", ".join(f"{count} {'file' if count == 1 else 'files'} {words}" for count, words in found if count)
+
+
+def _parsed(result: str | None) -> tuple[list[Passage], list[str], str] | None:
+    """Passages, words found nowhere and what was not searched, of a search result; None for anything else."""
     try:
         data: Any = json.loads(result or "")
         passages = [
@@ -149,6 +158,7 @@ def _parsed(result: str | None) -> tuple[list[Passage], list[str]] | None:
             )
             for each in data["passages"]
         ]
-        return passages, [str(word) for word in data.get("words_found_nowhere", ())]
+        nowhere = [str(word) for word in data.get("words_found_nowhere", ())]
+        return passages, nowhere, _unread(data.get("not_searched", {}))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

@@ -91,7 +91,7 @@ class TranscriptModel(QAbstractListModel):
         return 0 if parent.isValid() else self._count
 
     def roleNames(self) -> dict[int, QByteArray]:
-        """How many messages there are."""
+        """The roles by the names of interface.md."""
         return {role: QByteArray(name) for role, name in _NAMES.items()}
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:

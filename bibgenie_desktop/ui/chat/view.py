@@ -196,7 +196,7 @@ class MessageView(QTextBrowser):
         return image
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """An empty image, whatever is asked for."""
+        """Show the menu of the place under the pointer."""
         menu = self.context_menu(self.anchorAt(event.pos()))
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(event.globalPos())

@@ -32,7 +32,7 @@ class SearchLibrary:
         "search_library",
         "Search the user's Zotero library: full text of documents, notes, annotations, titles and abstracts. Give the "
         "words to look for. Each passage comes with a citation token to copy into the answer, and the result names "
-        "the words that occur nowhere.",
+        "the words that occur nowhere in the text that could be searched, and how many files could not.",
         {
             "type": "object",
             "properties": {
@@ -60,6 +60,7 @@ class SearchLibrary:
             "every_passage_holds_every_word": found.every_word,
             "passages": [],
             "words_found_nowhere": [cut(word, 60) for word in found.nowhere],
+            "not_searched": await self._library.not_searched(),
         }
         room = budget - weight(data) - NOTE_ROOM
         shown: list[Locator] = []
