@@ -71,6 +71,9 @@ _NO_WORD = "The model answered nothing; your question is kept: ask again."
 _CLOSING = "BibGenie is closing and takes no more commands."
 
 
+_BESIDE = "The chat went on elsewhere while this answer came; the answer is stored beside the branch that went on."
+
+
 class Refused(Exception):
     """A command that cannot be carried out. `code` is for programs, `str()` one plain sentence for the user."""
 
@@ -307,6 +310,8 @@ class Engine:
                 return
             node_id = changes.added[0]
             self._changed(changes)
+            if changes.leaf_id != node_id:
+                answer.notes.append(_BESIDE)
         failure = answer.failure
         if failure is None and not node_id and answer.stop_reason != "cancelled":
             failure = Failure("empty", _NOTHING.get(answer.stop_reason, _NO_WORD))

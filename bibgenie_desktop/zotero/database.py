@@ -9,7 +9,7 @@ import sqlite3
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC
 from pathlib import Path
 
@@ -25,6 +25,8 @@ OLDEST_SCHEMA, NEWEST_SCHEMA = 120, 140
 # What belongs to a database at rest or at work: rows not yet checkpointed (Zotero 10) and the pages to roll back to
 # (Zotero 9 in a transaction, or after a crash). The shared memory file is not among them: it is made anew.
 _COMPANIONS = ("-wal", "-journal")
+_COPY_PREFIX = "bibgenie-zotero-"
+_ABANDONED_SECONDS = 3_600
 _REPEATS = 3
 _NO_ROOM = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
@@ -90,13 +92,14 @@ class DatabaseSource:
     def _copied(self) -> Iterator[tuple[DatabaseReader, str]]:
         """A reader over a checked copy, and the moment whose state it is."""
         try:
-            temporary = tempfile.TemporaryDirectory(prefix="bibgenie-zotero-", dir=self._scratch)
+            temporary = tempfile.TemporaryDirectory(prefix=_COPY_PREFIX, dir=self._scratch)
         except OSError as error:
             raise ZoteroUnavailable(
                 "No temporary directory can be made for a copy of the Zotero database "
                 f"({error.strerror}); nothing was changed; free some disk space or set TMPDIR, then try again."
             ) from error
         with temporary as directory:
+            _sweep(Path(directory))
             copy = Path(directory) / DATABASE_NAME
             as_of = self._copy_to(copy)
             try:
@@ -224,3 +227,15 @@ def _stamp(path: Path) -> tuple[int, int] | None:
     except FileNotFoundError:
         return None
     return status.st_size, status.st_mtime_ns
+
+
+def _sweep(fresh: Path) -> None:
+    """Remove copies beside `fresh` that a killed process has left: a library is private, and large.
+
+    The file system's own clock tells their age.
+    """
+    oldest = fresh.stat().st_mtime - _ABANDONED_SECONDS
+    for left in fresh.parent.glob(f"{_COPY_PREFIX}*"):
+        with suppress(OSError):
+            if left.stat().st_mtime < oldest:
+                shutil.rmtree(left)

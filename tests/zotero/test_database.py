@@ -434,3 +434,15 @@ def test_a_clock_is_asked_once_a_copy(tmp_path: Path) -> None:
 
     DatabaseSource(copied(9, tmp_path / "Zotero"), clock=clock).snapshot()
     assert looks == [datetime(2026, 11, 30, 12, 0, tzinfo=UTC)]
+
+
+@pytest.mark.req("Z-1", "S-1")
+def test_a_copy_that_a_killed_process_left_is_removed_by_the_next(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    left, fresh = scratch / "bibgenie-zotero-left", scratch / "bibgenie-zotero-fresh"
+    for directory in (left, fresh):
+        directory.mkdir(parents=True)
+        (directory / "zotero.sqlite").write_bytes(b"private")
+    os.utime(left, (0, 0))
+    source(copied(9, tmp_path / "zotero"), scratch=scratch).snapshot()
+    assert [path.name for path in scratch.iterdir()] == ["bibgenie-zotero-fresh"]
