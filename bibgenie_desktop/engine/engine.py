@@ -52,6 +52,8 @@ from .views import body_pieces, branch_row, one_line, row_pieces, session_row, t
 
 _log = logging.getLogger(__name__)
 
+INDEXING_GRACE = 5.0
+"""Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
 TITLE_CHARACTERS = 60
 
 _STOPPED = {
@@ -251,7 +253,7 @@ class Engine:
         session_id = command.session_id
         self.start()  # what changed in the library since the last question is read before this one
         await self._model.prepare()
-        await self._index.metadata_ready()
+        await self._library_read()
         nodes = await self._sound_path(session_id) if session_id else ()
         await self._check_room(nodes, text, session_id)
         if self._closing:
@@ -274,6 +276,12 @@ class Engine:
         running.kept.add_done_callback(lambda _: self._turn_ended(session.id))
         if session_id in self._stopped_early:
             running.stop()
+
+    async def _library_read(self) -> None:
+        """Wait until the works are known, and for a moment for their texts: a small library is whole by then."""
+        await self._index.metadata_ready()
+        if self._refreshing is not None:
+            await asyncio.wait([self._refreshing], timeout=INDEXING_GRACE)
 
     def _turn(self, session_id: str, path: tuple[Node, ...]) -> Turn:
         library = self._index.library

@@ -114,6 +114,27 @@ async def test_words_that_occur_nowhere_are_named() -> None:
     )
 
 
+@pytest.mark.req("A-2", "Z-5")
+@pytest.mark.parametrize(
+    ("nowhere", "without_text", "waiting", "told"),
+    [
+        ((), 0, 0, ""),
+        ((), 2, 0, ""),  # the words were found all the same
+        ((), 2, 1, "Not searched: 1 file not indexed yet."),
+        (("zither",), 1, 0, "Not searched: 1 file without text."),
+        (("zither",), 2, 3, "Not searched: 3 files not indexed yet, 2 files without text."),
+    ],
+)
+async def test_what_could_not_be_searched_is_told(
+    nowhere: tuple[str, ...], without_text: int, waiting: int, told: str
+) -> None:
+    """Else “found nowhere” would claim more than is known."""
+    result = json.loads(found(passage("Front matter comes before the body."), nowhere=nowhere))
+    result["not_searched"] = {"files_without_text": without_text, "files_not_indexed_yet": waiting}
+    answer = await answered("Front matter?", json.dumps(result))
+    assert answer.partition("Not searched: ")[2].strip() == told.removeprefix("Not searched: ")
+
+
 @pytest.mark.req("A-2")
 async def test_where_nothing_is_found_that_is_the_answer() -> None:
     answer = await answered("Xylophone zither?", found(nowhere=("Xylophone", "zither")))

@@ -107,7 +107,7 @@ def _answer(question: str, result: str | None) -> list[str]:
     found = _parsed(result)
     if found is None:
         return [f"{_OPENING} The search gave no result that I can read, so there is nothing to quote."]
-    passages, nowhere, unread = found
+    passages, nowhere, counts = found
     quotes = choose_quotes(passages, terms)
     if quotes:
         pieces = [f"{_OPENING} These sentences match your words best:\n"]
@@ -116,7 +116,8 @@ def _answer(question: str, result: str | None) -> list[str]:
         pieces = [f"{_OPENING} I found no sentence to quote for {_listed([term.word for term in terms])}.\n"]
     if nowhere:
         pieces.append(f"\nFound nowhere in the text that could be searched: {_listed(nowhere)}.\n")
-    if unread and (nowhere or not quotes):
+    unread = _unread(counts, complete=bool(quotes) and not nowhere)
+    if unread:
         pieces.append(f"\nNot searched: {unread}.\n")
     return pieces
 
@@ -136,14 +137,16 @@ def _listed(found: Sequence[str]) -> str:
     return ", ".join(f"“{word}”" for word in found)
 
 
-def _unread(counts: Mapping[str, Any]) -> str:
-    """The files that a search cannot look into, in words; "" where there are none."""
-    kinds = (("files_without_text", "without text"), ("files_not_indexed_yet", "not indexed yet"))
+def _unread(counts: Mapping[str, Any], *, complete: bool) -> str:
+    """The files that a search cannot look into, in words; those without text only where it missed something."""
+    kinds = [("files_not_indexed_yet", "not indexed yet")]
+    if not complete:
+        kinds.append(("files_without_text", "without text"))
     found = [(int(counts.get(name, 0)), words) for name, words in kinds]
     return ", ".join(f"{count} {'file' if count == 1 else 'files'} {words}" for count, words in found if count)
 
 
-def _parsed(result: str | None) -> tuple[list[Passage], list[str], str] | None:
+def _parsed(result: str | None) -> tuple[list[Passage], list[str], Mapping[str, Any]] | None:
     """Passages, words found nowhere and what was not searched, of a search result; None for anything else."""
     try:
         data: Any = json.loads(result or "")
@@ -159,6 +162,6 @@ def _parsed(result: str | None) -> tuple[list[Passage], list[str], str] | None:
             for each in data["passages"]
         ]
         nowhere = [str(word) for word in data.get("words_found_nowhere", ())]
-        return passages, nowhere, _unread(data.get("not_searched", {}))
+        return passages, nowhere, dict(data.get("not_searched", {}))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
