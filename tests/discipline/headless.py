@@ -43,10 +43,11 @@ def needs_qt(source: str) -> bool:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Without Qt, leaves out the modules that could not even be imported."""
-    if HAS_QT or collection_path.suffix != ".py":
+    """Without Qt, leaves out the modules that could not even be imported, and folders whose conftest could not."""
+    source = collection_path / "conftest.py" if collection_path.is_dir() else collection_path
+    if HAS_QT or source.suffix != ".py" or not source.is_file():
         return None
-    return needs_qt(collection_path.read_text(encoding="utf-8")) or None
+    return needs_qt(source.read_text(encoding="utf-8")) or None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
