@@ -1,6 +1,6 @@
 """What a question costs with the offline assistant over the demo library.
 
-    python benchmarks/bench_ask.py [--rounds N]
+    python -m benchmarks.bench_ask [--rounds N]
 
 The answer: CPU of one answer in this process, the library being indexed (goal: at most 300 ms). The command: wall and
 CPU of all of `bibgenie_desktop ask`, from its second run on, against `python -c 'import sqlalchemy, pymupdf'` in the

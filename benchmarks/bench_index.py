@@ -1,6 +1,6 @@
 """Pages a second that the library index takes in, against a bare `page.get_text()` loop over the same file.
 
-    python benchmarks/bench_index.py [--pages N] [--rounds N]
+    python -m benchmarks.bench_index [--pages N] [--rounds N]
 
 A library of one generated PDF is indexed anew each round: source, worker, pipe, passages, full-text index, commit. Wall
 is what a person waits; CPU is the sum over both processes. The goal (issue "First", speed): at least half.
@@ -15,8 +15,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from bench_documents import WORKER, Speed, bare, cpu_seconds, realistic_pdf
-
+from benchmarks.bench_documents import WORKER, Speed, bare, cpu_seconds, realistic_pdf
 from bibgenie_desktop.documents.pool import DocumentWorkers, WorkerChannel
 from bibgenie_desktop.engine.library.index import LibraryIndex
 from bibgenie_desktop.store.library import LibraryStore

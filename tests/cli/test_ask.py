@@ -7,10 +7,12 @@ import os
 import re
 import sqlite3
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.cli.printing import printable
 from bibgenie_desktop.protocol.codec import event_from_json
 from bibgenie_desktop.protocol.messages import (
     AnswerCitation,
@@ -273,3 +275,20 @@ def test_options_stand_before_or_behind_the_command(program: Program) -> None:
     behind = program.run("ask", QUESTION, "--model", "offline", "--zotero", "demo")
     assert (before.code, before.out) == (0, behind.out)
     assert program.run("--version").out.startswith("BibGenie Desktop ")
+
+
+@pytest.mark.req("A-2")
+def test_a_whole_answer_of_the_offline_assistant_imports_neither_litellm_nor_pymupdf(program: Program) -> None:
+    """The second question, whose documents are indexed: it starts nothing that it does not need."""
+    program.run("ask", QUESTION, "--zotero", "demo")
+    ended = replace(program, more={"PYTHONPROFILEIMPORTTIME": "1"}).run("ask", QUESTION, "--zotero", "demo")
+    imported = {line.rpartition("|")[2].strip().partition(".")[0] for line in ended.err.splitlines()}
+    assert ended.code == 0
+    assert {"bibgenie_desktop", "sqlalchemy"} <= imported
+    assert imported.isdisjoint({"litellm", "pymupdf", "openai", "lxml", "PySide6"})
+
+
+@pytest.mark.req("S-1")
+def test_no_mark_of_direction_reaches_the_terminal() -> None:
+    """One in a name could turn the page number behind it round."""
+    assert printable("Smi\u202egnp, p. 218\u2066\u200f") == "Smignp, p. 218"

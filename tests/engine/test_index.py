@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sqlite3
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
@@ -20,6 +21,7 @@ from bibgenie_desktop.engine.library.search import search_library
 from bibgenie_desktop.protocol.messages import LibraryProgress
 from bibgenie_desktop.sessions.library import PageText
 from bibgenie_desktop.store.library import LibraryStore
+from bibgenie_desktop.transport.child import ChildProcess
 from bibgenie_desktop.zotero.port import LibrarySource
 from tests.documents.pdfs import pdf_of, stalling_pdf
 from tests.engine.shelf import index_over, put, start_worker, workers
@@ -321,6 +323,39 @@ async def test_a_file_that_stalls_becomes_a_problem_and_the_rest_is_indexed(tmp_
         stalling.write_bytes(good)
         await room.index.refresh()
         assert (await room.states())["FILE0000"] == "indexed"
+
+
+@pytest.mark.req("Z-5", "Z-6")
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX ends the worker")
+async def test_a_file_that_kills_its_worker_becomes_a_problem_and_the_rest_is_indexed(tmp_path: Path) -> None:
+    """The system ends the worker in the middle of the file, as it would a crash."""
+    zotero = tmp_path / "zotero"
+    leaflets(zotero, "tides", "bridges", "wells")
+    (zotero / "storage" / "FILE0000" / "file.pdf").write_bytes(stalling_pdf())
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_CPU, (2, 2))"
+    argv = [sys.executable, "-c", f"{limited}; from bibgenie_desktop.documents.worker import main; main()"]
+    mortal = DocumentWorkers(lambda: ChildProcess.start(argv))
+    async with indexing(zotero, tmp_path / "library.sqlite", reader=mortal) as room:
+        await room.index.refresh()
+        assert await room.states() == {"FILE0000": "crashed", "FILE0001": "indexed", "FILE0002": "indexed"}
+
+
+@pytest.mark.req("Z-5", "Z-6")
+@pytest.mark.expect_log("No reading process could be started")
+async def test_files_wait_and_are_not_blamed_where_no_worker_can_be_started(tmp_path: Path) -> None:
+    zotero = tmp_path / "zotero"
+    leaflets(zotero, "tides", "bridges")
+
+    async def refuse() -> ChildProcess:
+        raise OSError(12, "Cannot allocate memory")
+
+    for _ in range(3):
+        async with indexing(zotero, tmp_path / "library.sqlite", reader=DocumentWorkers(refuse)) as room:
+            await room.index.refresh()
+            assert await room.states() == {"FILE0000": "waiting", "FILE0001": "waiting"}
+    async with indexing(zotero, tmp_path / "library.sqlite") as room:
+        await room.index.refresh()
+        assert await room.states() == {"FILE0000": "indexed", "FILE0001": "indexed"}
 
 
 @pytest.mark.req("Z-1", "Z-6")
