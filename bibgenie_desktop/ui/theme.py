@@ -172,7 +172,6 @@ def style_sheet(colours: Colours) -> str:
         QWidget#chatPane, QWidget#chatColumn {{ background: {c.paper}; }}
         QWidget#chatHeader {{ background: {c.paper}; border-bottom: 1px solid {c.line}; }}
         QLabel#chatTitle {{ color: {c.text}; font-weight: 600; }}
-        QTextBrowser#messageList {{ background: {c.paper}; color: {c.text}; border: none; }}
         QDialog {{ background: {c.paper}; }}
         QDialog QLabel {{ color: {c.text}; }}
         QDialog QPushButton {{

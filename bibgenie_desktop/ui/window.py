@@ -20,7 +20,8 @@ from PySide6.QtWidgets import (
 from ..protocol.messages import LibraryProgress
 from .about import AboutDialog
 from .chat.conversation import Conversation
-from .chat.view import MessageView
+from .chat.markdown_body import MarkdownBody
+from .chat.view import MessageList
 from .chat.wording import model_name
 from .composer import Composer
 from .controller import Controller
@@ -62,7 +63,9 @@ class MainWindow(QMainWindow):
         self._hovered = ""
 
         self.session_list = SessionList(theme, clock)
-        self.message_list = MessageView(theme, router, clock, make_timer)
+        self.message_list = MessageList(
+            theme, router, clock, make_timer, MarkdownBody(lambda formula: None, lambda name: None)
+        )
         self.composer = Composer()
         self._new_button = QPushButton(self.tr("New chat"))
         self._new_button.setObjectName("newSessionButton")

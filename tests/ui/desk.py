@@ -23,7 +23,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QListView, QPlainTextEdit, Q
 
 from bibgenie_desktop.app import build
 from bibgenie_desktop.app.application import Application
-from bibgenie_desktop.ui.chat.view import MessageView
+from bibgenie_desktop.ui.chat.view import MessageList
+from tests.ui.message_page import boxes, text_of
 
 Kind = TypeVar("Kind", bound=QWidget)
 
@@ -84,8 +85,8 @@ class Desk:
         return self.find(QPlainTextEdit, "composer")
 
     @property
-    def messages(self) -> MessageView:
-        return self.find(MessageView, "messageList")
+    def messages(self) -> MessageList:
+        return self.find(MessageList, "messageList")
 
     @property
     def sessions(self) -> QListView:
@@ -93,8 +94,9 @@ class Desk:
 
     @property
     def page(self) -> str:
-        """The text of the chat as it is drawn, with common spaces."""
-        return self.messages.toPlainText().replace("\u202f", "").replace("\u00a0", " ")
+        """The text of the chat as far as it is drawn, with common spaces."""
+        rows = self.messages.page.rows
+        return "\n".join(text_of(rows[number]) for number in sorted(rows))
 
     @property
     def status(self) -> str:
@@ -150,6 +152,15 @@ class Desk:
         for kind, held in ((QEvent.Type.MouseButtonPress, left), (QEvent.Type.MouseButtonRelease, none)):
             event = QMouseEvent(kind, QPointF(place), where, left, held, Qt.KeyboardModifier.NoModifier)
             QApplication.sendEvent(widget, event)
+
+    def click_on_text(self, words: str) -> None:
+        """Bring words of the chat into sight and click on them."""
+        view = self.messages
+        assert view.find_text(words), words
+        box = next(box for row in view.page.rows.values() for box in boxes(row) if box.textCursor().hasSelection())
+        cursor = box.textCursor()
+        cursor.setPosition(cursor.selectionStart() + 3)
+        self.click_at(box.viewport(), box.cursorRect(cursor).center())
 
     async def ask(self, question: str) -> None:
         """Type a question, press Enter, and wait for the end of the answer."""

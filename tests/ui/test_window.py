@@ -316,12 +316,7 @@ async def test_a_citation_opens_in_zotero_on_a_click_and_says_where_it_leads(des
     await desk.open()
     await desk.library_indexed()
     await desk.ask(QUESTION)
-    page = desk.messages
-    cursor = page.document().find("Smith et al. 2020, p. 11")
-    cursor.setPosition(cursor.selectionStart() + 3)
-    page.setTextCursor(cursor)
-    page.ensureCursorVisible()
-    desk.click_at(page.viewport(), page.cursorRect(cursor).center())
+    desk.click_on_text("Smith et al. 2020, p. 11")
     [link] = zotero.links
     assert link.startswith("zotero://open-pdf/library/items/PDFSMTH2?page=")
     assert desk.status == f"Opens in Zotero: {link}"

@@ -19,8 +19,8 @@ Status: TypeAlias = Literal["sending", "streaming", "stored", "failed", "interru
 class Message:
     """One message: a node of the branch, or one that is about to become a node.
 
-    `note` is a sentence to show under it; `ready` tells whether its body is here; `fresh`, whether it was made while
-    this window watched.
+    `note` is a sentence to show under it; `ready` tells whether its body is here, `expected` how many characters it
+    has until then; `fresh`, whether it was made while this window watched.
     """
 
     def __init__(
@@ -33,6 +33,7 @@ class Message:
         model: str = "",
         ready: bool = True,
         fresh: bool = False,
+        expected: int = 0,
     ) -> None:
         self.role = role
         self.status: Status = status
@@ -41,7 +42,9 @@ class Message:
         self.model = model
         self.ready = ready
         self.fresh = fresh
+        self.expected = expected
         self.note = ""
+        self._length = 0
         self._segments: list[Segment] = []
         # What grows is collected here: joining it at every delta would cost the square of its length.
         self._tail: list[str] = []
@@ -61,6 +64,11 @@ class Message:
         """The text, with citations as their labels in brackets."""
         return "".join(_source(segment) for segment in self.segments)
 
+    @property
+    def characters(self) -> int:
+        """How long the body is, as far as it is known."""
+        return self._length if self.ready else self.expected
+
     def add_text(self, text: str, kind: Literal["text", "reasoning"] = "text") -> None:
         """More text at the end."""
         if kind != self._tail_kind:
@@ -68,6 +76,7 @@ class Message:
             self._tail_kind = kind
         if text:
             self._tail.append(text)
+            self._length += len(text)
 
     def add(self, segment: Segment) -> None:
         """One more piece at the end."""
@@ -76,6 +85,7 @@ class Message:
         else:
             self._close_tail()
             self._segments.append(segment)
+            self._length += len(segment.text)
 
     def start_tool(self, call_id: str, title: str) -> None:
         """A tool runs."""
@@ -155,7 +165,14 @@ class Conversation:
         known = {message.node_id: message for message in self.messages if message.node_id}
         loaded = [
             known.get(row.node_id)
-            or Message(row.role, node_id=row.node_id, created_at=row.created_at, model=row.model or "", ready=False)
+            or Message(
+                row.role,
+                node_id=row.node_id,
+                created_at=row.created_at,
+                model=row.model or "",
+                ready=False,
+                expected=row.characters,
+            )
             for row in rows
         ]
         stored = {message.node_id for message in loaded}

@@ -1,337 +1,398 @@
-"""The chat's messages on the page: one read-only document that loads nothing and opens nothing by itself (S-1).
-
-It is drawn in slices and at most 30 times a second, keeps the reader's place, and follows the end only while the
-reader is there.
-"""
+"""The messages of the open chat on the page: `messageList`, a list of any length of which only what is seen exists."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
-from PySide6.QtCore import QMimeData, QPointF, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QColor,
-    QContextMenuEvent,
-    QFontMetricsF,
+    QCursor,
+    QFocusEvent,
     QGuiApplication,
-    QImage,
+    QKeyEvent,
     QKeySequence,
     QPainter,
     QPaintEvent,
-    QPen,
     QResizeEvent,
-    QTextBlock,
-    QTextLine,
-    QTextOption,
 )
-from PySide6.QtWidgets import QMenu, QTextBrowser, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
 from ..links import LinkRouter
-from ..theme import Theme, column_width
+from ..theme import Theme, palette
 from ..times import Clock, short
 from ..timing import Coalesced, MakeTimer
-from .conversation import Conversation
+from . import reading_keys
+from .body import RenderBody
+from .conversation import Conversation, Message
+from .current_message import CurrentMessage
+from .jump_button import JumpButton
+from .measures import Measures
+from .message_menu import message_menu
 from .model import TranscriptModel
-from .writer import BUBBLE, BUBBLE_INDENT, BUBBLE_PADDING, CHIP, MESSAGE, THIN, TranscriptWriter
+from .page_layout import PageLayout
+from .page_search import PageSearch
+from .plain import PlainText
+from .row_pool import RowPool
+from .rows import Page, Row
+from .selecting import Selecting
 
-REPAINT_MILLISECONDS = 34
-"""Below 30 repaints a second."""
-SLICE = 12
-"""Messages that are written in one go: more would be felt."""
-END_PIXELS = 4
-"""So near to the end the reader counts as being there."""
+REPAINT_MILLISECONDS = 33
+"""Between two repaints of an answer that is seen while it streams."""
+UNSEEN_MILLISECONDS = 250
+"""Between two looks at an answer that streams out of sight."""
+BODIES_MILLISECONDS = 40
+"""Of quiet before bodies are asked for: who drags the scroll bar wants those where it stops."""
+REST_MILLISECONDS = 15
+"""Of quiet before the rows near to what is seen are laid out."""
 
 
-class MessageView(QTextBrowser):
-    """`messageList`.
+class MessageList(QAbstractScrollArea):
+    """`messageList`. Answers are rendered by `answers`; links go through `router`; timers are made by `make_timer`.
 
     Signals:
         link_hovered(sentence): where the link under the pointer or the focus leads; "" for none.
         link_answered(sentence): what became of a link that was clicked.
+        bodies_wanted(first, last): the bodies of these rows are wanted, and some are not here.
+        formulas_wanted(formulas): pictures of these are wanted: see `formulas_drawn`.
+        current_changed(row): the row that the actions are about.
     """
 
     link_hovered = Signal(str)
     link_answered = Signal(str)
+    bodies_wanted = Signal(int, int)
+    formulas_wanted = Signal(tuple)
+    current_changed = Signal(int)
 
     def __init__(
-        self, theme: Theme, router: LinkRouter, clock: Clock, make_timer: MakeTimer, parent: QWidget | None = None
+        self,
+        theme: Theme,
+        router: LinkRouter,
+        clock: Clock,
+        make_timer: MakeTimer,
+        answers: RenderBody,
+        parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self.setObjectName("messageList")
         self.setAccessibleName(self.tr("Conversation"))
-        self.setOpenLinks(False)
-        self.setUndoRedoEnabled(False)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        option = self.document().defaultTextOption()
-        option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
-        self.document().setDefaultTextOption(option)
-        self.document().setDocumentMargin(BUBBLE_PADDING)
-        margins = self.document().rootFrame().frameFormat()
-        margins.setTopMargin(26)
-        margins.setBottomMargin(22)
-        self.document().rootFrame().setFrameFormat(margins)
+        self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
+        # Drawn by ourselves, and wholly: so the picture can be moved, and no style sheet has a say in it.
+        self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
         self._router = router
         self._clock = clock
+        self._answers = answers
+        self._plain = PlainText()
+        self._unfolded: WeakKeyDictionary[Message, set[int]] = WeakKeyDictionary()
+        self._stale: set[int] = set()
+        self._unseen: set[int] = set()
+        self._asked: set[int] = set()
+        self._formulas: set[object] = set()
+        self._pointer = QPointF(QCursor.pos())
         self._model = TranscriptModel(self)
-        self._writer = self._make_writer()
-        self._stale_from: int | None = None
-        self._grown = False
-        self._at_end = True
-        self._place: int | None = None
+        self._jump = JumpButton(self.viewport())
+        self._pool = RowPool(self.viewport(), self._adopt)
+        self._layout = PageLayout(self, self._model, self._pool, self._make_page())
+        self._current = CurrentMessage(self, self._layout)
+        self._selecting = Selecting(self.viewport(), self._layout, make_timer)
+        self._search = PageSearch(self._model, self._layout, self._selecting)
         self._drawing = Coalesced(self._draw, REPAINT_MILLISECONDS, make_timer, at_once=True)
-        self._model.modelReset.connect(self._all_stale)
-        self._model.rowsInserted.connect(lambda _, first: self._stale(first))
-        self._model.rowsRemoved.connect(lambda _, first: self._stale(first))
+        self._looking = Coalesced(self._draw_unseen, UNSEEN_MILLISECONDS, make_timer)
+        self._asking = make_timer(self._ask_for_bodies)
+        self._resting = make_timer(self._lay_out_ahead)
+        self._jump.clicked.connect(self.go_to_end)
+        self._model.modelReset.connect(self._reset)
+        self._model.rowsInserted.connect(self._appended)
+        self._model.rowsRemoved.connect(self._truncated)
         self._model.dataChanged.connect(lambda first: self._changed(first.row()))
         self._model.streamed.connect(self._streamed)
-        self.anchorClicked.connect(lambda url: self.link_answered.emit(router.open(_link(url))))
-        self.highlighted.connect(lambda url: self.link_hovered.emit(self._leads_to(_link(url))))
-        bar = self.verticalScrollBar()
-        bar.valueChanged.connect(self._scrolled)
-        bar.rangeChanged.connect(self._follow)
         theme.changed.connect(self._restyle)
+        self._restyle()
 
     def model(self) -> TranscriptModel:
         """The messages as a model."""
         return self._model
 
+    @property
+    def page(self) -> PageLayout:
+        """Where the rows are."""
+        return self._layout
+
     def show_conversation(self, conversation: Conversation) -> None:
         """Show another chat, at its end."""
-        self._at_end, self._place = True, None
+        self._layout.at_end = True
+        self._current.number = -1
         self._model.show(conversation)
-        self._drawing.now()
 
     @property
     def drawn(self) -> bool:
-        """Whether all messages are on the page as they are now."""
-        return self._stale_from is None and not self._grown and self._writer.rows == self._model.rowCount()
+        """Whether all that is in sight is on the page as it is now."""
+        seen = self._layout.seen()
+        return not self._stale.intersection(seen) and all(self._model.message(number).ready for number in seen)
 
-    # Drawing
+    # What happens to the messages
 
-    def _make_writer(self) -> TranscriptWriter:
-        return TranscriptWriter(
-            self.document(),
-            self._theme.colours,
-            self.font(),
-            when=lambda stamp: short(stamp, self._clock()),
-            leads_to=self._leads_to,
-        )
+    def _reset(self) -> None:
+        for numbers in (self._stale, self._unseen, self._asked):
+            numbers.clear()
+        self._current.number = min(self._current.number, self._model.rowCount() - 1)
+        self._search.reset()
+        self._layout.reset()
+        self._settled()
 
-    def _all_stale(self) -> None:
-        self._stale(0)
+    def _appended(self) -> None:
+        self._layout.appended()
+        self._settled()
 
-    def _stale(self, row: int) -> None:
-        self._stale_from = row if self._stale_from is None else min(row, self._stale_from)
+    def _truncated(self) -> None:
+        count = self._model.rowCount()
+        for numbers in (self._stale, self._unseen, self._asked):
+            numbers.intersection_update(range(count))
+        self._current.number = min(self._current.number, count - 1)
+        self._layout.truncated()
+        self._settled()
+
+    def _changed(self, number: int) -> None:
+        self._stale.add(number)
         self._drawing.ask()
 
-    def _changed(self, row: int) -> None:
-        if row == self._writer.rows - 1:
-            self._streamed(row)
+    def _streamed(self, number: int) -> None:
+        if number in self._layout.seen():
+            self._changed(number)
         else:
-            self._stale(row)
-
-    def _streamed(self, row: int) -> None:
-        self._grown = True
-        self._drawing.ask()
+            self._unseen.add(number)
+            self._looking.ask()
 
     def _draw(self) -> None:
-        if not self._at_end and self._place is None:
-            self._place = self.verticalScrollBar().value()
-        self._amend()
-        if self._stale_from is not None:
-            self._writer.truncate(self._stale_from)
-            self._stale_from = None
-        last = min(self._model.rowCount(), self._writer.rows + SLICE)
-        while self._writer.rows < last and self._model.message(self._writer.rows).ready:
-            self._writer.write(self._model.message(self._writer.rows))
-        if last < self._model.rowCount() and self._writer.rows == last:
-            self._drawing.ask()
-        if self._place is None:
-            self._follow()
-        elif self.drawn:
-            # What was written anew was away for a moment, and the page too short for the place.
-            self._at_end = False
-            self.verticalScrollBar().setValue(self._place)
-            self._place = None
+        stale, self._stale = self._stale, set()
+        self._layout.refresh(stale)
+        self._settled()
 
-    def _amend(self) -> None:
-        """Bring the last written message up to date, if it will stay."""
-        last = self._writer.rows - 1
-        stays = self._stale_from is None or self._stale_from > last
-        if self._grown and last >= 0 and stays and not self._writer.amend(self._model.message(last)):
-            self._stale_from = last
-        self._grown = False
+    def _draw_unseen(self) -> None:
+        self._stale |= self._unseen
+        self._unseen.clear()
+        self._draw()
+
+    def _settled(self) -> None:
+        """The rows are where they belong: so must be what goes with them."""
+        if self._unseen.intersection(self._layout.seen()):
+            # What came into sight is drawn as it is now.
+            self._draw_unseen()
+            return
+        self._jump.put_on(self.viewport().rect())
+        self._jump.setVisible(not self._layout.at_end)
+        self._current.show(self.current_row)
+        self._ask_for_formulas()
+        if self._missing():
+            self._asking.start(BODIES_MILLISECONDS)
+        if self._layout.wants_more:
+            self._resting.start(REST_MILLISECONDS)
+
+    def _ask_for_formulas(self) -> None:
+        wanted = {formula for row in self._layout.rows.values() for formula in row.missing} - self._formulas
+        if wanted:
+            self._formulas |= wanted
+            self.formulas_wanted.emit(tuple(wanted))
+
+    def formulas_drawn(self) -> None:
+        """There are pictures of formulas that there were not when they were wanted."""
+        numbers = [number for number, row in self._layout.rows.items() if row.missing]
+        for number in numbers:
+            self._layout.rows[number].forget_missing()
+        self._layout.refresh(numbers)
+        self._settled()
+
+    def _lay_out_ahead(self) -> None:
+        self._layout.lay_out_ahead()
+        self._settled()
+
+    def _missing(self) -> list[int]:
+        near = self._layout.near()
+        return [number for number in near if number not in self._asked and not self._model.message(number).ready]
+
+    def _ask_for_bodies(self) -> None:
+        if missing := self._missing():
+            self._asked.update(missing)
+            self.bodies_wanted.emit(missing[0], missing[-1])
+
+    # The look
+
+    def _make_page(self) -> Page:
+        return Page(
+            measures=Measures.of(self.font(), self.viewport().width()),
+            colours=self._theme.colours,
+            answers=self._answers,
+            plain=self._plain,
+            when=lambda stamp: short(stamp, self._clock()),
+            leads_to=self._leads_to,
+            unfolded=lambda message: self._unfolded.setdefault(message, set()),
+        )
 
     def _restyle(self) -> None:
-        if not self._at_end:
-            self._place = self.verticalScrollBar().value()
-        self._writer.truncate(0)
-        self._writer = self._make_writer()
-        self._all_stale()
+        self.setPalette(palette(self._theme.colours))
+        self._current.set_colours(self._theme.colours)
+        self._jump.set_colours(self._theme.colours)
+        self._turn_page()
 
-    # The reader's place
+    def _turn_page(self) -> None:
+        self._layout.turn_page(self._make_page())
+        self._settled()
 
-    def _scrolled(self, value: int) -> None:
-        if self._place is None:
-            self._at_end = value >= self.verticalScrollBar().maximum() - END_PIXELS
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the paper."""
+        painter = QPainter(self.viewport())
+        painter.fillRect(event.rect(), QColor(self._theme.colours.paper))
+        painter.end()
 
-    def _follow(self) -> None:
-        bar = self.verticalScrollBar()
-        if self._at_end and self._place is None and bar.value() != bar.maximum():
-            bar.setValue(bar.maximum())
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lay out for the new size; the reader's place stays."""
+        super().resizeEvent(event)
+        self._turn_page()
 
-    # Links
+    def changeEvent(self, event: QEvent) -> None:
+        """Take on another font or direction."""
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange):
+            self._turn_page()
+
+    # Where the reader goes
+
+    def scrollContentsBy(self, dx: int, dy: int) -> None:
+        """The scroll bar was moved."""
+        if not self._layout.settling:
+            self._layout.scroll_to(self.verticalScrollBar().value())
+            self._settled()
+
+    def scroll_by(self, pixels: int) -> None:
+        """Scroll down, or up by a negative number."""
+        self._layout.scroll_to(self._layout.value + pixels)
+        self._settled()
+
+    def go_to_end(self) -> None:
+        """Go to the newest message and follow what comes."""
+        self._layout.go_to_end()
+        self._settled()
+
+    def go_to_row(self, number: int) -> None:
+        """Go to a message, and make it the current one."""
+        self._layout.go_to_row(number)
+        self.set_current_row(number)
+        self._settled()
+
+    def find_text(self, text: str, *, backwards: bool = False) -> bool:
+        """Find in page: select the next place that reads so and bring it into sight; tells whether there is one."""
+        number = self._search.find(text, backwards=backwards)
+        if number >= 0:
+            self.set_current_row(number)
+        self._settled()
+        return number >= 0
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Arrow keys go from message to message and through long ones; the others go through the page."""
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_selection()
+        elif event.matches(QKeySequence.StandardKey.SelectAll):
+            self.select_current()
+        elif event.key() == Qt.Key.Key_Escape and not self.hasFocus():
+            self.setFocus()
+        elif not reading_keys.press(event, self, self._layout):
+            event.ignore()
+
+    # The current message
+
+    @property
+    def current_row(self) -> int:
+        """The row that actions are about: the one chosen, or else the last; -1 where there is none."""
+        return self._current.number if self._current.number >= 0 else self._model.rowCount() - 1
+
+    def set_current_row(self, number: int) -> None:
+        """Choose the row that actions are about."""
+        if number != self._current.number and 0 <= number < self._model.rowCount():
+            self._current.number = number
+            self._current.show(number)
+            self._current.announce()
+            self.current_changed.emit(number)
+
+    def set_actions(self, actions: Sequence[QAction]) -> None:
+        """Offer these actions under the current message."""
+        self._current.set_actions(actions, self._theme.colours)
+        self._current.show(self.current_row)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """The pointer went away."""
+        super().leaveEvent(event)
+        self._current.hovered = False
+        self._current.show(self.current_row)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Show which message is the current one."""
+        super().focusInEvent(event)
+        self._current.show(self.current_row)
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        """Show it as it is without the focus."""
+        super().focusOutEvent(event)
+        self._current.show(self.current_row)
+
+    # What the person does in rows
+
+    def _adopt(self, row: Row) -> None:
+        """Listen to a row that was made."""
+        row.resized.connect(self._row_resized)
+        row.entered.connect(self._row_entered)
+        row.pressed.connect(self._selecting.begin)
+        row.dragged.connect(self._selecting.drag)
+        row.released.connect(self._selecting.end)
+        row.link_clicked.connect(self._open_link)
+        row.link_hovered.connect(self._hover_link)
+        row.menu_wanted.connect(self._pop_menu_up)
+
+    def _row_resized(self, row: Row) -> None:
+        self._layout.hold(row.number)
+        self._layout.refresh([row.number])
+        self._settled()
+
+    def _row_entered(self, row: Row, place: QPointF) -> None:
+        # Rows that are moved under a pointer that rests are not chosen by it.
+        if place != self._pointer:
+            self._pointer = place
+            self._current.hovered = True
+            self.set_current_row(row.number)
+            self._current.show(self.current_row)
 
     def _leads_to(self, link: str) -> str:
         return self._router.route(link).sentence if link else ""
 
-    def loadResource(self, type: int, name: QUrl | str) -> Any:
-        """An empty image, whatever is asked for."""
-        # Nothing is ever loaded. With no answer Qt would open the name as a file itself.
-        image = QImage(QSize(1, 1), QImage.Format.Format_ARGB32)
-        image.fill(Qt.GlobalColor.transparent)
-        return image
+    def _hover_link(self, link: str) -> None:
+        self.link_hovered.emit(self._leads_to(link))
 
-    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Show the menu of the place under the pointer."""
-        menu = self.context_menu(self.anchorAt(event.pos()))
+    def _open_link(self, link: str) -> None:
+        self.link_answered.emit(self._router.open(link))
+
+    def copy_selection(self) -> None:
+        """Copy the text that is selected, as it is read."""
+        if text := self._selecting.text:
+            QGuiApplication.clipboard().setText(text)
+
+    def select_current(self) -> None:
+        """Select all text of the current message."""
+        if row := self._layout.rows.get(self.current_row):
+            self._selecting.select_all(row)
+
+    def _pop_menu_up(self, link: str, place: QPoint) -> None:
+        menu = self.context_menu(link)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        menu.popup(place)
 
     def context_menu(self, link: str) -> QMenu:
         """The menu for a place on the page, at a link or not."""
-        menu = QMenu(self)
-        menu.setObjectName("messageMenu")
-        if link:
-            route = self._router.route(link)
-            opening = QAction(self.tr("Open in Zotero"), menu)
-            opening.setEnabled(route.url is not None)
-            opening.setToolTip(route.sentence)
-            opening.triggered.connect(lambda: self.link_answered.emit(self._router.open(link)))
-            copying = QAction(self.tr("Copy link"), menu)
-            copying.triggered.connect(lambda: QGuiApplication.clipboard().setText(link))
-            menu.addActions([opening, copying])
-            menu.addSeparator()
-        copy = QAction(self.tr("Copy"), menu)
-        copy.setShortcut(QKeySequence.StandardKey.Copy)
-        copy.setEnabled(self.textCursor().hasSelection())
-        copy.triggered.connect(self.copy)
-        everything = QAction(self.tr("Select all"), menu)
-        everything.setShortcut(QKeySequence.StandardKey.SelectAll)
-        everything.triggered.connect(self.selectAll)
-        menu.addActions([copy, everything])
-        return menu
-
-    def createMimeDataFromSelection(self) -> QMimeData:
-        """What is copied."""
-        # Text alone, as it is read: no colours of ours in someone's document.
-        data = QMimeData()
-        data.setText(self.textCursor().selection().toPlainText().replace(THIN, "").replace("\u00a0", " "))
-        return data
-
-    # The page
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Keep the column in the middle."""
-        # The column stands in the middle and is no wider than text is read well.
-        widest = column_width(self.font()) + 2 * BUBBLE_PADDING
-        bar = self.verticalScrollBar().width() if self.verticalScrollBar().isVisible() else 0
-        margin = max(10, (self.width() - widest) // 2)
-        self.setViewportMargins(margin, 0, max(0, margin - bar), 0)
-        super().resizeEvent(event)
-        self._follow()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw bubbles and chips, and the text on them."""
-        painter = QPainter(self.viewport())
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.translate(0, -self.verticalScrollBar().value())
-        blocks = self._visible_blocks()
-        for bubble in self._bubbles(blocks):
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self._theme.colours.bubble))
-            painter.drawRoundedRect(bubble, 10, 10)
-        painter.setPen(QPen(QColor(self._theme.colours.line), 1))
-        painter.setBrush(QColor(self._theme.colours.chip))
-        for chip in (chip for block in blocks for chip in _chips(block)):
-            painter.drawRoundedRect(chip, 4, 4)
-        painter.end()
-        super().paintEvent(event)
-
-    def _visible_blocks(self) -> list[QTextBlock]:
-        top = self.verticalScrollBar().value()
-        layout = self.document().documentLayout()
-        position = layout.hitTest(QPointF(BUBBLE_PADDING, top), Qt.HitTestAccuracy.FuzzyHit)
-        block = self.document().findBlock(max(0, position))
-        if block.previous().isValid():
-            block = block.previous()
-        blocks = []
-        while block.isValid() and layout.blockBoundingRect(block).top() <= top + self.viewport().height():
-            blocks.append(block)
-            block = block.next()
-        return blocks
-
-    def _bubbles(self, blocks: list[QTextBlock]) -> list[QRectF]:
-        """The boxes around questions, in the document's coordinates; cut where a question is out of sight."""
-        left = BUBBLE_PADDING + BUBBLE_INDENT
-        right = self.document().textWidth() - BUBBLE_PADDING
-        boxes: list[tuple[int, QRectF]] = []
-        for block in blocks:
-            if not block.blockFormat().property(BUBBLE):
-                continue
-            row = block.blockFormat().property(MESSAGE)
-            # Of the text alone: the block's own box holds the space above it too.
-            rect = block.layout().boundingRect().translated(block.layout().position())
-            box = QRectF(left, rect.top(), right - left, rect.height())
-            if boxes and boxes[-1][0] == row:
-                box = box.united(boxes.pop()[1])
-            boxes.append((row, box))
-        return [box.adjusted(0, -10, 0, 10) for _, box in boxes]
-
-
-def _link(url: QUrl) -> str:
-    return url.toString(QUrl.ComponentFormattingOption.FullyEncoded)
-
-
-def _chips(block: QTextBlock) -> list[QRectF]:
-    """The boxes around a block's citations, one for each line they stand in."""
-    boxes: dict[tuple[int, int], QRectF] = {}
-    layout = block.layout()
-    origin = layout.position()
-    for fragment in _fragments(block):
-        number = fragment.charFormat().property(CHIP)
-        if number is None:
-            continue
-        metrics = QFontMetricsF(fragment.charFormat().font())
-        begin = fragment.position() - block.position()
-        for index in range(layout.lineCount()):
-            line = layout.lineAt(index)
-            first, last = line.textStart(), line.textStart() + line.textLength()
-            start, end = max(begin, first), min(begin + fragment.length(), last)
-            if start >= end:
-                continue
-            left, right = sorted((_x(line, start), _x(line, end)))
-            baseline = line.y() + line.ascent()
-            box = QRectF(left - 1, baseline - metrics.ascent() - 1, right - left + 2, metrics.height() + 2)
-            box.translate(origin)
-            known = boxes.get((number, index))
-            boxes[number, index] = box if known is None else known.united(box)
-    return list(boxes.values())
-
-
-def _x(line: QTextLine, position: int) -> float:
-    # Qt gives the place back with it, moved to where a cursor may stand; the stubs do not say so.
-    x: Any = line.cursorToX(position)
-    return float(x[0])
-
-
-def _fragments(block: QTextBlock) -> list[Any]:
-    iterator = block.begin()
-    fragments = []
-    while not iterator.atEnd():
-        fragments.append(iterator.fragment())
-        iterator += 1
-    return fragments
+        copy = self.copy_selection if self._selecting.text else None
+        return message_menu(
+            self, self._router, link, open_link=self._open_link, copy=copy, select_all=self.select_current
+        )

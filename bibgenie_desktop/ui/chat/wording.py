@@ -14,16 +14,16 @@ translate = QCoreApplication.translate
 
 def heading(message: Message, when: Callable[[str], str]) -> str:
     """The line above a message. `when` turns a stored time into words."""
+    moment = when(message.created_at) if message.created_at else ""
     match message.role:
         case "checkpoint":
             return translate("Chat", "Earlier context compacted")
         case "user":
             sending = message.status == "sending"
-            moment = translate("Chat", "sending…") if sending else when(message.created_at)
-            return _joined(translate("Chat", "You"), moment)
+            return _joined(translate("Chat", "You"), translate("Chat", "sending…") if sending else moment)
         case _:
             counts = "" if message.status == "streaming" else _citation_counts(message)
-            return _joined("BibGenie", model_name(message.model), counts)
+            return _joined("BibGenie", moment, model_name(message.model), counts)
 
 
 def model_name(model: str) -> str:
@@ -31,22 +31,33 @@ def model_name(model: str) -> str:
     return translate("Chat", "offline assistant") if model == "offline" else model
 
 
-def step_line(segment: Segment) -> str:
-    """The one line of a tool call, or of thinking."""
+def step_title(segment: Segment, *, running: bool) -> str:
+    """What a tool call does, or that there was thinking, in a few words."""
     if segment.kind == "reasoning":
-        return translate("Chat", "Thinking, apart from the answer")
+        return translate("Chat", "Thinking…") if running else translate("Chat", "Thought")
     title = " ".join(_tool_titles().get(segment.text, segment.text).split())
+    return f"{title}…" if running else title
+
+
+def step_outcome(segment: Segment) -> str:
+    """How a tool call went, in a few words; "" where there is nothing to say."""
     match segment.state:
-        case "pending":
-            return f"{title}…"
         case "done":
-            return _joined(title, segment.detail)
+            outcome = segment.detail
         case "cancelled":
-            return _joined(title, translate("Chat", "stopped"))
+            outcome = translate("Chat", "stopped")
         case "denied":
-            return _joined(title, translate("Chat", "not allowed"))
+            outcome = translate("Chat", "not allowed")
+        case "error":
+            outcome = segment.detail or translate("Chat", "failed")
         case _:
-            return _joined(title, segment.detail or translate("Chat", "failed"))
+            outcome = ""
+    return " ".join(outcome.split())
+
+
+def step_line(segment: Segment, *, running: bool) -> str:
+    """The one line of a tool call, or of thinking."""
+    return _joined(step_title(segment, running=running), step_outcome(segment))
 
 
 def citation_state(segment: Segment) -> str:

@@ -1,0 +1,85 @@
+"""The message that the actions are about: its ring, the actions under it, and the way of the Tab key through it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
+
+from ..theme import Colours
+from .action_bar import ActionBar
+from .measures import FOOT, PADDING
+from .page_layout import PageLayout
+from .rows import Row
+
+
+class CurrentMessage:
+    """`number` is the row chosen by the pointer or by keys, -1 where none was."""
+
+    def __init__(self, page: QAbstractScrollArea, layout: PageLayout) -> None:
+        self._page = page
+        self._layout = layout
+        self._bar = ActionBar(page.viewport())
+        self._bar.hide()
+        self._stops: list[QWidget] = []
+        self._marked: Row | None = None
+        self.number = -1
+        self.hovered = False
+
+    def set_actions(self, actions: Sequence[QAction], colours: Colours) -> None:
+        """Offer these actions."""
+        self._bar.set_actions(actions)
+        self._bar.set_colours(colours)
+        self._stops = []
+
+    def set_colours(self, colours: Colours) -> None:
+        """Draw in the colours of a theme."""
+        self._bar.set_colours(colours)
+
+    def announce(self) -> None:
+        """Tell a screen reader which message it is."""
+        row = self._layout.rows.get(self.number)
+        count = len(self._layout.index)
+        self._page.setAccessibleDescription(
+            self._page.tr("Message {number} of {count}").format(number=self.number + 1, count=count)
+        )
+        if row is not None and self._page.hasFocus():
+            QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Focus))
+
+    def show(self, number: int) -> None:
+        """Mark row `number`, and put the actions under it where the pointer or the keyboard's focus is on the page."""
+        focus = QApplication.focusWidget()
+        on_page = focus is not None and (focus is self._page or self._page.isAncestorOf(focus))
+        row = self._layout.rows.get(number)
+        # A row that was let go has no marks, and may be gone.
+        if self._marked is not None and self._marked is not row and self._marked.number >= 0:
+            self._marked.mark(current=False, ringed=False)
+        if row is not None:
+            row.mark(current=on_page, ringed=focus is self._page)
+        self._marked = row
+        if row is not None and on_page:
+            self._order_stops(row)
+        if row is not None and self._bar.buttons and (self.hovered or on_page):
+            self._put_under(row)
+        else:
+            self._bar.hide()
+
+    def _put_under(self, row: Row) -> None:
+        width = self._bar.sizeHint().width()
+        mirrored = self._page.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        inset = PADDING + row.indent
+        x = row.x() + row.width() - inset - width if mirrored else row.x() + inset
+        y = row.y() + row.height() - FOOT
+        self._bar.setGeometry(x, y + 2, width, FOOT - 4)
+        self._bar.show()
+        self._bar.raise_()
+
+    def _order_stops(self, row: Row) -> None:
+        stops = [self._page, *row.stops, *self._bar.buttons]
+        if stops != self._stops:
+            self._stops = stops
+            for before, after in pairwise(stops):
+                QWidget.setTabOrder(before, after)

@@ -1,0 +1,227 @@
+"""What rows of the page have in common, and the plainest of them: a checkpoint's divider.
+
+A row is bound to a message, let go, and bound to another: only those in sight exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, TypeAlias
+
+from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QApplication, QWidget
+
+from ..theme import Colours
+from .body import Look, RenderBody, Voice
+from .conversation import Message
+from .measures import FOOT, TOP, Measures
+from .plain import PlainText
+from .wording import heading
+
+Kind: TypeAlias = Literal["message", "checkpoint"]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """What all rows of a page have in common. `unfolded` tells which segments of a message are shown in full."""
+
+    measures: Measures
+    colours: Colours
+    answers: RenderBody
+    plain: PlainText
+    when: Callable[[str], str]
+    leads_to: Callable[[str], str]
+    unfolded: Callable[[Message], set[int]]
+
+    def look(self, voice: Voice) -> Look:
+        """How text of a voice is drawn."""
+        quiet = voice == "quiet"
+        return Look(
+            self.colours,
+            self.colours.muted if quiet else self.colours.text,
+            self.measures.quiet_pixels if quiet else self.measures.reading_pixels,
+            self.leads_to,
+        )
+
+
+class Place(NamedTuple):
+    """A place in a row that outlives another layout: a piece, a place in its text (-1 where it is not drawn), and how
+    many pixels below that. Piece -1 is the row's beginning."""
+
+    piece: int
+    position: int
+    below: int
+
+
+def kind_of(message: Message) -> Kind:
+    """Which row shows a message."""
+    return "checkpoint" if message.role == "checkpoint" else "message"
+
+
+class Row(QWidget):
+    """A row of the page. `number` is its place in the chat, -1 while it shows no message.
+
+    Signals:
+        resized(row): its height changed by what the person did in it.
+        entered(row, place): the pointer came in, `place` on the screen.
+        pressed(row): a mouse button went down on its text.
+        dragged(place): a selection is being drawn, `place` on the screen.
+        released: it is drawn.
+        link_clicked(link), link_hovered(link), menu_wanted(link, place): see TextBox.
+    """
+
+    resized = Signal(object)
+    entered = Signal(object, object)
+    pressed = Signal(object)
+    dragged = Signal(object)
+    released = Signal()
+    link_clicked = Signal(str)
+    link_hovered = Signal(str)
+    menu_wanted = Signal(str, object)
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.number = -1
+        self.message: Message | None = None
+        self.page: Page | None = None
+        self._current = self._ringed = False
+
+    def bind(self, number: int, message: Message, page: Page) -> None:
+        """Show a message, or show it as it is now."""
+        self.number, self.message, self.page = number, message, page
+        self.setObjectName(f"message{number}")
+
+    def let_go(self) -> None:
+        """Show nothing."""
+        self.number, self.message = -1, None
+        self.mark(current=False, ringed=False)
+        self.hide()
+        self.setObjectName("")
+
+    def lay_out(self, top: int, bottom: int) -> int:
+        """Lay out what is seen of the row between two heights in it; returns the height of the whole. Nothing of it
+        is moved or drawn yet."""
+        raise NotImplementedError
+
+    def arrange(self) -> None:
+        """Take on the layout."""
+        raise NotImplementedError
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of it is drawn, so that its height is exact."""
+        return True
+
+    def place_at(self, y: int) -> Place:
+        """The place at a height in the row."""
+        return Place(-1, -1, y)
+
+    def y_of(self, place: Place) -> int:
+        """The height at which a place is now."""
+        return place.below
+
+    def mark(self, *, current: bool, ringed: bool) -> None:
+        """Whether the Tab key goes through it, and whether it has the keyboard's ring."""
+        if (current, ringed) != (self._current, self._ringed):
+            self._current, self._ringed = current, ringed
+            self.update()
+        policy = Qt.FocusPolicy.StrongFocus if current else Qt.FocusPolicy.ClickFocus
+        for stop in self.stops:
+            if stop.focusPolicy() != policy:
+                stop.setFocusPolicy(policy)
+
+    indent = 0
+    """Pixels that what it says stands in from the column."""
+
+    @property
+    def stops(self) -> list[QWidget]:
+        """Where the Tab key goes in it, in order."""
+        return []
+
+    @property
+    def engaged(self) -> bool:
+        """Whether the reader has a selection or the focus in it: then it must not be let go."""
+        focus = QApplication.focusWidget()
+        return focus is not None and self.isAncestorOf(focus)
+
+    @property
+    def selected(self) -> str:
+        """The text that is selected in it."""
+        return ""
+
+    def clear_selection(self) -> None:
+        """Select nothing."""
+
+    def select_all(self) -> None:
+        """Select all text."""
+
+    def select_towards(self, place: QPoint) -> None:
+        """Let the selection that is being drawn reach to a place on the screen."""
+
+    missing: tuple[object, ...] = ()
+    """The formulas in it that are shown as their source, for want of a picture."""
+
+    def forget_missing(self) -> None:
+        """There may be pictures now: where there were none, draw anew when the row is bound again."""
+
+    def find_text(self, text: str, *, backwards: bool, again: bool) -> int | None:
+        """Select the first place that reads so, or the last; with `again` the next from what is selected. Returns the
+        height at which it stands, None where there is none."""
+        return None
+
+    def enterEvent(self, event: QEnterEvent) -> None:
+        """Tell it."""
+        self.entered.emit(self, event.globalPosition())
+        super().enterEvent(event)
+
+    def _draw_ring(self, painter: QPainter) -> None:
+        if self._ringed and self.page is not None:
+            painter.setPen(QPen(QColor(self.page.colours.accent), 1.5))
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, 4 - FOOT), 10, 10)
+
+
+class CheckpointDivider(Row):
+    """A quiet line across the page: from here on, what is older is a summary."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._text = ""
+
+    def bind(self, number: int, message: Message, page: Page) -> None:
+        """Show a checkpoint."""
+        super().bind(number, message, page)
+        self._text = " · ".join(filter(None, (heading(message, page.when), message.note)))
+        self.setFont(page.measures.quiet)
+        self.setAccessibleName(self._text)
+        self.update()
+
+    def lay_out(self, top: int, bottom: int) -> int:
+        """A line of the page."""
+        assert self.page is not None
+        return self.page.measures.divider
+
+    def arrange(self) -> None:
+        """Take the width of the page."""
+        assert self.page is not None
+        self.resize(self.page.measures.column, self.page.measures.divider)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the line and the words in it."""
+        if self.page is None:
+            return
+        painter = QPainter(self)
+        room = QRect(0, TOP, self.width(), self.height() - 2 * TOP)
+        text = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width() - 80)
+        half = self.fontMetrics().horizontalAdvance(text) // 2 + 12
+        middle = room.center()
+        painter.setPen(QColor(self.page.colours.line))
+        painter.drawLine(0, middle.y(), middle.x() - half, middle.y())
+        painter.drawLine(middle.x() + half, middle.y(), self.width(), middle.y())
+        painter.setPen(QColor(self.page.colours.muted))
+        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        self._draw_ring(painter)
+        painter.end()
