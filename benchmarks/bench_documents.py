@@ -19,7 +19,8 @@ from pathlib import Path
 
 import pymupdf
 
-from bibgenie_desktop.documents.pool import DocumentWorkers, WorkerChannel
+from bibgenie_desktop.documents.pool import DocumentWorkers
+from bibgenie_desktop.documents.supervised import WorkerChannel
 from bibgenie_desktop.sessions.library import PageText
 from bibgenie_desktop.transport.child import ChildProcess
 

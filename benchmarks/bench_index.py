@@ -16,7 +16,8 @@ import time
 from pathlib import Path
 
 from benchmarks.bench_documents import WORKER, Speed, bare, cpu_seconds, realistic_pdf
-from bibgenie_desktop.documents.pool import DocumentWorkers, WorkerChannel
+from bibgenie_desktop.documents.pool import DocumentWorkers
+from bibgenie_desktop.documents.supervised import WorkerChannel
 from bibgenie_desktop.engine.library.index import LibraryIndex
 from bibgenie_desktop.store.library import LibraryStore
 from bibgenie_desktop.transport.child import ChildProcess

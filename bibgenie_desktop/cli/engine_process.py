@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 
+from ..engine.watching import WATCH_SECONDS
 from ..profile.logs import start_logging
 from ..profile.settings import SettingsUnreadable
 from ..protocol.codec import command_from_json, to_json
@@ -35,6 +36,7 @@ async def _serve(argv: Sequence[str]) -> int:
         start_logging(setting.profile.logs, options.log_level)
         async with open_engine(setting, emit) as engine:
             engine.start()
+            await engine.watch(lambda: asyncio.sleep(WATCH_SECONDS))
             running: set[asyncio.Task[None]] = set()
             while True:
                 # Each command by itself: one that waits, for the library say, holds up no other.

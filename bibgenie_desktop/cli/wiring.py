@@ -4,25 +4,31 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..documents.formula_workers import FormulaWorkers
 from ..documents.pool import DocumentWorkers
 from ..engine.agent.prompts import system_prompt
 from ..engine.engine import Engine
+from ..engine.leases import SessionLeases
 from ..engine.library.index import LibraryIndex
+from ..engine.models import ModelChoice
+from ..engine.owners import has_ended, owner_name, this_place
 from ..models.catalogue import open_model
 from ..models.offline import NAME as OFFLINE
 from ..models.offline import OfflineAssistant
 from ..models.port import Model
 from ..profile.paths import Profile, find_profile, resources
-from ..profile.settings import Settings, SettingsUnreadable, load_settings, store_setting
+from ..profile.settings import Settings, SettingsUnreadable, load_settings, store_model, store_setting
 from ..protocol.messages import Event
+from ..store.leases import LeaseStore
 from ..store.library import LibraryStore
 from ..store.sessions import SessionStore
 from ..transport.child import ChildProcess
@@ -63,19 +69,50 @@ class Setting:
         """The chosen model: the option, else the setting, else the offline assistant."""
         return self.options.model or self.settings.model or OFFLINE
 
-    def api_base(self, model: str) -> str | None:
-        """The address for this model. One in the settings belongs to the model there: no other key may go to it."""
-        return self.options.api_base or (self.settings.api_base if model == self.settings.model else "") or None
+    def own_options(self, model: str) -> Options:
+        """The options as they hold for this model: address and figures are given for the model of the start alone."""
+        own = model == self.model_name()
+        return self.options if own else replace(self.options, api_base=None, context_window=None, max_output=None)
 
-    def model(self) -> Model:
-        """The chosen model."""
+    def api_base(self, model: str) -> str | None:
+        """The address for this model, None for its provider's own: no key may go to another model's (S-2)."""
+        return self.own_options(model).api_base or self.settings.address(model) or None
+
+    def model(self, name: str | None = None) -> Model:
+        """The model of that name, or the one to start with."""
+        name = name or self.model_name()
+        options = self.own_options(name)
         return open_model(
-            self.model_name(),
+            name,
             offline=OfflineAssistant,
             environ=os.environ,
-            api_base=self.api_base(self.model_name()),
-            context_window=self.options.context_window,
-            max_output=self.options.max_output,
+            api_base=self.api_base(name),
+            context_window=options.context_window,
+            max_output=options.max_output,
+        )
+
+    def store_model(self, name: str) -> None:
+        """Keep a choice for the next start, with the address that an option gave it. Raises SettingsUnreadable."""
+        store_model(self.profile.settings, name, self.own_options(name).api_base or "")
+
+    def describe_model(self, name: str) -> str:
+        """Where a model's name comes from and where its questions go, in a few words."""
+        if name == OFFLINE:
+            return "built in, needs no key and no network"
+        address = self.api_base(name)
+        source = {self.settings.model: "from the settings", self.options.model: "from the command line"}.get(name)
+        return ", ".join(filter(None, (source, f"at {_host(address)}" if address else "at its provider's address")))
+
+    def models(self, sessions: SessionStore, emit: Callable[[Event], None]) -> ModelChoice:
+        """The model to start with, and those to choose from."""
+        return ModelChoice(
+            self.model_name(),
+            open_model=self.model,
+            store=self.store_model,
+            describe=self.describe_model,
+            offered=[name for name in (OFFLINE, self.settings.model, self.options.model) if name],
+            used=sessions.last_models,
+            emit=emit,
         )
 
     def source(self) -> LibrarySource:
@@ -107,9 +144,29 @@ class Setting:
             _log.error("%s", error)  # the library is read all the same
 
 
+def _host(address: str) -> str:
+    """Host and port of an address, without what may stand before them: a password, say."""
+    authority = re.split(r"[/?#]", address.partition("://")[2] or address, maxsplit=1)[0]
+    return authority.rpartition("@")[2]
+
+
 def document_workers() -> DocumentWorkers:
     """A reader whose worker process is started at its first document."""
     return DocumentWorkers(lambda: ChildProcess.start(child_argv("documents")))
+
+
+def formula_workers() -> FormulaWorkers:
+    """A drawer whose worker process is started at its first formula."""
+    return FormulaWorkers(lambda: ChildProcess.start(child_argv("documents")))
+
+
+def session_leases(sessions: SessionStore) -> SessionLeases:
+    """The leases of an engine of this process."""
+    place = this_place()
+    owner = owner_name(new_id(), os.getpid(), place)
+    return SessionLeases(
+        LeaseStore(sessions.database, owner=owner, clock=now, has_ended=lambda other: has_ended(other, place))
+    )
 
 
 @asynccontextmanager
@@ -141,8 +198,10 @@ async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncI
             )
             engine = Engine(
                 sessions=sessions,
+                leases=session_leases(sessions),
                 index=index,
-                model=setting.model(),
+                formulas=formula_workers(),
+                models=setting.models(sessions, emit),
                 system=system_prompt(resources()),
                 profile=str(setting.profile.folder),
                 emit=emit,

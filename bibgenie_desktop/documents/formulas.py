@@ -9,9 +9,10 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from time import perf_counter
 from types import FrameType
-from xml.etree.ElementTree import ParseError
+from xml.etree.ElementTree import ParseError, fromstring
 
 from latex2mathml import exceptions
 
@@ -65,17 +66,22 @@ config.svg2 = False
 
 
 def draw_formula(
-    latex: str, *, display: bool, seconds: float = SECONDS, clock: Callable[[], float] = perf_counter
+    latex: str, *, display: bool, seconds: float | None = SECONDS, clock: Callable[[], float] = perf_counter
 ) -> DrawnFormula | None:
-    """The formula, drawn for a line of its own or within one; None where that fails, or takes longer than `seconds`."""
+    """The formula, drawn for a line of its own or within one; None where that fails, or takes longer than `seconds`.
+
+    Looking at the clock takes as long as the drawing; with None for `seconds` the caller sees to the time.
+    """
     if len(latex) > LONGEST_FORMULA or _DEFINES.search(latex):
         return None
     try:
-        with _Deadline(clock, seconds):
+        with nullcontext() if seconds is None else _Deadline(clock, seconds):
             mathml = tex2mml(_matrices_braced(latex), inline=not display)
             if "\\" in mathml:  # a command that is not known would be drawn as its name
                 return None
             drawn = Math(mathml, size=_SIZE, margin=_MARGIN)
+            if not all(drawn.font.glyphindex(letter) for letter in _letters(mathml)):  # the font lacks it: CJK, emoji
+                return None
             svg = drawn.svg()
             width, height = drawn.getsize()
             below = -drawn.getyofst()
@@ -92,6 +98,10 @@ def draw_formula(
 def _matrices_braced(latex: str) -> str:
     """The formula with braces around each matrix: what is raised behind one would end up among its brackets."""
     return _MATRIX.sub(lambda edge: "{" + edge[0] if edge[1] == "begin" else edge[0] + "}", latex)
+
+
+def _letters(mathml: str) -> set[str]:
+    return {letter for letter in "".join(fromstring(mathml).itertext()) if not letter.isspace()}
 
 
 class _Deadline:

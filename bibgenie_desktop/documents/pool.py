@@ -8,18 +8,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, Protocol, TypeAlias
+from typing import TypeAlias
 
 from ..sessions.library import PageText
-from .port import DocumentInfo, DocumentProblem, QuoteMatch
+from .port import DocumentInfo, QuoteMatch
 from .problems import problem, problem_named
+from .supervised import Message, SupervisedWorker, WorkerChannel
 
 PATIENCE = 60.0
 """Seconds without a page after which a worker counts as stalled."""
-START_LIMIT = 30.0
-"""Seconds that a worker has to start."""
 GRACE = 2.0
 """Seconds."""
 PAGES_AHEAD = 8
@@ -29,38 +28,7 @@ STRIKES = 2
 
 _log = logging.getLogger(__name__)
 
-Message: TypeAlias = dict[str, Any]
 Identity: TypeAlias = tuple[str, int, int]
-
-
-class WorkerChannel(Protocol):
-    """A started worker process and the JSON lines to and from it."""
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process is known to run."""
-        ...
-
-    @property
-    def ending(self) -> str:
-        """How the process ended, for the log."""
-        ...
-
-    async def send(self, message: Mapping[str, Any]) -> None:
-        """Send one message; one to a process that has ended is lost without an error."""
-        ...
-
-    async def receive(self) -> Message | None:
-        """The next message; None when the process has ended or does not keep to the protocol."""
-        ...
-
-    def kill(self) -> None:
-        """End the process at once."""
-        ...
-
-    async def close(self) -> None:
-        """End the process, wait for it, and let go of all that belongs to it; may be called again."""
-        ...
 
 
 class DocumentWorkers:
@@ -79,16 +47,13 @@ class DocumentWorkers:
     def __init__(
         self, start: Callable[[], Awaitable[WorkerChannel]], *, patience: float = PATIENCE, grace: float = GRACE
     ) -> None:
-        self._start = start
+        self._worker = SupervisedWorker(start)
         self._patience = patience
         self._grace = grace
         self._turn = asyncio.Lock()
         self._going = asyncio.Event()
         self._going.set()
-        self._worker: WorkerChannel | None = None
-        self._condemned: list[WorkerChannel] = []
         self._strikes: dict[Identity, int] = {}
-        self._closed = False
 
     async def read(
         self, path: str, *, first: int = 0, last: int | None = None
@@ -132,21 +97,18 @@ class DocumentWorkers:
 
     async def close(self) -> None:
         """End the worker; whoever still reads or waits gets a DocumentProblem."""
-        self._closed = True
         self._going.set()
-        if self._worker is not None:
-            self._condemn(self._worker)
-        await self._bury()
+        await self._worker.close()
 
     async def _answers(self, request: Message) -> AsyncGenerator[Message, None]:
         """The worker's messages to one request, but for the last. Raises DocumentProblem."""
         async with self._turn:
             await self._going.wait()
             file = await asyncio.to_thread(_identity, request["path"])
-            self._refuse_when_closed()
+            self._worker.refuse_when_closed()
             if file is not None and self._strikes.get(file, 0) >= STRIKES:
                 raise problem("quarantined")
-            worker = await self._ready_worker()
+            worker = await self._worker.ready()
             over = False
             try:
                 await worker.send(request | {"pages": PAGES_AHEAD, "patience": self._patience})
@@ -164,7 +126,7 @@ class DocumentWorkers:
                             await worker.send({"op": "more", "pages": taken})
                             taken = 0
             finally:
-                if not over and worker is self._worker:
+                if not over and self._worker.is_current(worker):
                     await self._settle(worker)
             if "problem" in message:
                 raise problem_named(message["problem"])
@@ -177,38 +139,10 @@ class DocumentWorkers:
             await self._fail(worker, file)
             raise problem("timeout") from None
         if message is None:
-            self._refuse_when_closed()
+            self._worker.refuse_when_closed()
             await self._fail(worker, file)
             raise problem("crashed")
         return message
-
-    async def _ready_worker(self) -> WorkerChannel:
-        if self._worker is not None:
-            if self._worker.alive:
-                return self._worker
-            self._condemn(self._worker)
-        await self._bury()
-        self._refuse_when_closed()
-        try:
-            worker = self._worker = await self._start()
-        except OSError as error:
-            _log.info("no document worker could be started: %s", error)
-            raise problem("no_worker") from error
-        ready = False
-        try:
-            async with asyncio.timeout(START_LIMIT):
-                ready = await worker.receive() == {"ready": True} and not self._closed
-        except TimeoutError:
-            pass
-        finally:
-            if not ready:
-                self._condemn(worker)
-        if not ready:
-            await self._bury()
-            self._refuse_when_closed()
-            _log.info("a document worker did not start: %s", worker.ending)
-            raise problem("no_worker")
-        return worker
 
     async def _settle(self, worker: WorkerChannel) -> None:
         """End a request that is no longer wanted: the worker stops at its next page or is killed."""
@@ -224,32 +158,15 @@ class DocumentWorkers:
             pass
         finally:
             if not settled:
-                self._condemn(worker)
-        await self._bury()
+                self._worker.condemn(worker)
+        await self._worker.bury()
 
     async def _fail(self, worker: WorkerChannel, file: Identity | None) -> None:
         if file is not None:
             self._strikes[file] = self._strikes.get(file, 0) + 1
-        self._condemn(worker)
-        await self._bury()
+        self._worker.condemn(worker)
+        await self._worker.bury()
         _log.info("a document worker was lost: %s", worker.ending)
-
-    def _condemn(self, worker: WorkerChannel) -> None:
-        if self._worker is worker:
-            self._worker = None
-            self._condemned.append(worker)
-        worker.kill()
-
-    async def _bury(self) -> None:
-        while self._condemned:
-            worker = self._condemned[-1]
-            await worker.close()
-            if worker in self._condemned:
-                self._condemned.remove(worker)
-
-    def _refuse_when_closed(self) -> None:
-        if self._closed:
-            raise DocumentProblem("no_worker", "The program is closing and reads no more documents.")
 
 
 def _identity(path: str) -> Identity | None:

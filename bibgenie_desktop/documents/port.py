@@ -1,4 +1,4 @@
-"""The port to documents (Z-4, Z-5): what a worker process delivers, and every way it can fail."""
+"""The port to worker processes (Z-4, Z-5): what they deliver of documents and formulas, and every way they can fail."""
 
 from __future__ import annotations
 
@@ -88,4 +88,29 @@ class DocumentReader(Protocol):
 
     async def close(self) -> None:
         """End the workers."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnFormula:
+    """A formula as SVG. `width`, and its extents `above` and `below` the baseline, in ems of the text around it."""
+
+    svg: str
+    width: float
+    above: float
+    below: float
+
+
+class FormulaDrawer(Protocol):
+    """Draws formulas outside this process, one at a time."""
+
+    async def draw(self, latex: str, *, display: bool) -> DrawnFormula | None:
+        """The formula, for a line of its own or within one; None where it cannot be drawn, however often it is asked.
+
+        Raises DocumentProblem (no_worker), which is no fault of the formula.
+        """
+        ...
+
+    async def close(self) -> None:
+        """End the worker; whoever still waits gets a DocumentProblem."""
         ...

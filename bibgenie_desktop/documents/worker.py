@@ -1,4 +1,4 @@
-"""The worker process: opens one document at a time and answers requests over JSON lines.
+"""The worker process: opens one document at a time, or draws a formula, and answers requests over JSON lines.
 
 In, on stdin, one object a line:
 
@@ -6,11 +6,13 @@ In, on stdin, one object a line:
     {"op": "find", "path", "quote", "first", "last", "limit", "pages", "patience"}
     {"op": "more", "pages"}      leave to send so many further page lines
     {"op": "stop"}               end the request
+    {"op": "formula", "latex", "display", "seconds", "patience"}      seconds of work that the formula is worth
 
 Out, on stdout: `{"ready": true}` once; then for each request `{"info": …}`, one `{"page": …}` or `{"matches": […]}` a
-page, and as the last line `{"done": true}` or `{"problem": code}`. A page line is sent only with leave, so that the
-other side can pause, stop, and never has more than that many pages to hold. `patience` is the seconds that the other
-side waits for a line; the worker ends itself after twice that, should the other side be gone. It ends when stdin does.
+page, and as the last line `{"done": true}` or `{"problem": code}`; for a formula the one line `{"formula": …}`, null
+where it cannot be drawn. A page line is sent only with leave, so that the other side can pause, stop, and never has
+more than that many pages to hold. `patience` is the seconds that the other side waits for a line; the worker ends
+itself after twice that, should the other side be gone. It ends when stdin does.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ from time import monotonic
 from typing import Any, BinaryIO, Literal, Protocol, TypeAlias
 
 from ..sessions.library import PageText
+from .compact_svg import compact
 from .epub import EpubDocument
 from .pdf import PdfDocument
 from .port import DocumentProblem, QuoteMatch
 from .problems import problem
 from .quotes import Quote
+from .work_limit import HAS_WORK_LIMIT, OutOfTime, work_limit
 
 LARGEST_FILE = 2**30
 """Bytes."""
@@ -103,6 +107,8 @@ def main() -> None:
             # Leave or a stop that crossed our last line belongs to a request that is over.
             if request["op"] in _WORK:
                 _serve(request, lines)
+            elif request["op"] == "formula":
+                lines.write({"formula": _formula(request)})
 
 
 def _serve(request: Message, lines: _Lines) -> None:
@@ -159,6 +165,22 @@ def _find(document: Document, request: Message) -> Iterator[Message]:
         left -= len(matches)
         if left < 1:
             return
+
+
+def _formula(request: Message) -> Message | None:
+    from .formulas import draw_formula  # takes a quarter of a second, which documents need not wait for
+
+    watchdog, seconds = _Watchdog(2 * request["patience"]), request["seconds"]
+    try:
+        with work_limit(seconds):
+            formula = draw_formula(
+                request["latex"], display=request["display"], seconds=None if HAS_WORK_LIMIT else seconds
+            )
+    except OutOfTime:
+        return None
+    finally:
+        watchdog.rest()
+    return None if formula is None else asdict(formula) | {"svg": compact(formula.svg)}
 
 
 _WORK: Mapping[str, Callable[[Document, Message], Iterator[Message]]] = {"read": _read, "find": _find}

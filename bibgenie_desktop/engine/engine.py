@@ -8,28 +8,35 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from .. import __version__
 from ..compaction.projection import BrokenProjection, project
+from ..documents.port import FormulaDrawer
 from ..models.port import Model, ModelError
 from ..protocol.messages import (
     VERSION,
     Branch,
     BranchChanged,
+    ChooseModel,
     Command,
     CommandDone,
     CommandFailed,
+    DrawFormulas,
     Event,
     FetchBodies,
+    FindFile,
     Hello,
+    ListModels,
     ListSessions,
     NodeBody,
     OpenSession,
+    RenameSession,
     SaveDraft,
     SendMessage,
     SessionList,
+    SessionRenamed,
     Shutdown,
     StopTurn,
     TurnFailed,
@@ -41,39 +48,32 @@ from ..sessions.branch import NotAllowed, Path
 from ..sessions.nodes import ChangeSet, Node
 from ..sessions.parts import TextPart, UndecodablePart
 from ..sessions.text import well_formed
+from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
 from ..store.sessions import NEW_SESSION, SessionStore, UnknownSession
 from .agent.citations import CitationCheck, delivered_on
+from .agent.ending import BESIDE, ending
 from .agent.running import RunningTurn
 from .agent.tools import reading_tool_specs, reading_tools
-from .agent.turn import Answer, Failure, Turn
+from .agent.turn import Answer, Turn
+from .formulas import FormulaDrawing
+from .leases import SessionLeases
+from .library.files import NoFile, find_file
 from .library.index import LibraryIndex
-from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces
+from .models import ModelChoice, prepare
+from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces, title_of
+from .watching import SessionWatch
 
 _log = logging.getLogger(__name__)
 
 INDEXING_GRACE = 5.0
 """Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
-TITLE_CHARACTERS = 60
 
-_STOPPED = {
-    "length": "The answer reached the model's output limit and is cut off.",
-    "content_filter": "The provider's filter ended the answer.",
-    "step_limit": "The answer was ended after too many tool calls; ask again to go on.",
-    "context_full": "The context was full, so no further tool was run; ask again in a new chat.",
-    "cancelled": "You stopped the answer; what was there is kept.",
-}
-_NOTHING = {
-    "length": "The model reached its output limit before it answered; your question is kept: raise that limit.",
-    "content_filter": "The provider's filter held the whole answer back; your question is kept: ask it differently.",
-    "context_full": "The context was full before the model answered; your question is kept: ask it in a new chat.",
-}
-"""Sentences for an answer that ended with nothing in it."""
-_NO_WORD = "The model answered nothing; your question is kept: ask again."
 _CLOSING = "BibGenie is closing and takes no more commands."
-
-
-_BESIDE = "The chat went on elsewhere while this answer came; the answer is stored beside the branch that went on."
+_LEASED = (
+    "Another window or command is answering in this chat; your question is kept as the draft: "
+    "wait for that answer or stop it there, or ask in a new chat."
+)
 
 
 class Refused(Exception):
@@ -93,7 +93,7 @@ def checked_question(text: str) -> str:
 
 
 class Engine:
-    """One engine over one profile, one library and one model.
+    """One engine over one profile, one library and the model that is chosen.
 
     `emit` is called for every event, in order, on the loop's thread.
     """
@@ -102,28 +102,39 @@ class Engine:
         self,
         *,
         sessions: SessionStore,
+        leases: SessionLeases,
         index: LibraryIndex,
-        model: Model,
+        formulas: FormulaDrawer,
+        models: ModelChoice,
         system: str,
         profile: str,
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions = sessions
+        self._leases = leases
         self._index = index
-        self._model = model
+        self._models = models
         self._system = system
         self._profile = profile
         self._emit = emit
+        self._formulas = FormulaDrawing(formulas, emit)
         self._turns: dict[str, RunningTurn] = {}
         self._sending: set[str] = set()
         self._stopped_early: set[str] = set()
         self._closing: asyncio.Task[None] | None = None
         self._refreshing: asyncio.Task[None] | None = None
+        self._watching: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to read and index the library in the background."""
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.create_task(self._index.refresh(), name="library refresh")
+
+    async def watch(self, pause: Callable[[], Awaitable[None]]) -> None:
+        """From now on tell what others change in the history, looking after each `pause` (T-6)."""
+        watch = SessionWatch(ForeignChanges(self._sessions.database), self._emit)
+        await watch.look()
+        self._watching = asyncio.create_task(watch.run(pause), name="watch the history")
 
     async def library_settled(self) -> None:
         """Wait until the library is read and indexed, or cannot be."""
@@ -145,11 +156,12 @@ class Engine:
         for turn in self._turns.values():
             turn.stop()
         await self.turns_settled()
-        if self._refreshing is not None:
-            self._refreshing.cancel()
-            await asyncio.wait([self._refreshing])
+        for task in filter(None, (self._refreshing, self._watching)):
+            task.cancel()
+            await asyncio.wait([task])
         await self._index.close()
-        await self._model.close()
+        await self._formulas.close()
+        await self._models.close()
 
     async def handle(self, command: Command) -> None:
         """Carry a command out; answers and refusals are emitted, nothing is raised for them."""
@@ -157,7 +169,7 @@ class Engine:
             if self._closing and not isinstance(command, Shutdown):
                 raise Refused("closing", _CLOSING)
             await self._handle(command)
-        except Refused as error:
+        except (Refused, NoFile) as error:
             self._emit(CommandFailed(error.code, str(error), command.request))
         except (UnknownSession, NotAllowed) as error:
             self._emit(CommandFailed("refused", str(error), command.request))
@@ -178,9 +190,10 @@ class Engine:
             case Hello(version=version):
                 if version != VERSION:
                     raise Refused("version", "Window and engine are of different versions: restart BibGenie.")
-                welcome = Welcome(VERSION, __version__, self._profile, self._index.title, self._model.name)
+                welcome = Welcome(VERSION, __version__, self._profile, self._index.title, self._models.name)
                 self._emit(replace(welcome, request=command.request))
                 self._emit(self._index.progress)
+                self._models.load_ahead()
             case ListSessions():
                 rows = [session_row(summary) for summary in await self._sessions.sessions()]
                 for piece, more in row_pieces(rows):
@@ -204,13 +217,24 @@ class Engine:
             case SaveDraft(session_id=session_id, text=text):
                 await self._sessions.save_draft(session_id, well_formed(text))
                 self._emit(CommandDone(command.request))
+            case DrawFormulas():
+                await self._formulas.draw(command)
+            case RenameSession(session_id=session_id, title=title):
+                stored = await self._sessions.rename(session_id, title)
+                self._emit(SessionRenamed(session_id, one_line(stored), command.request))
+            case ListModels() | ChooseModel():
+                await self._models.handle(command)
+            case FindFile(link=link):
+                if self._index.library is None:
+                    self.start()
+                self._emit(await find_file(self._index, link, command.request))
             case Shutdown():
                 await self.close()
                 self._emit(CommandDone(command.request))
 
     async def prepare_model(self) -> None:
         """Load what the model's first request needs. Raises ModelError (an unknown model, a missing key)."""
-        await self._model.prepare()
+        await self._models.prepare()
 
     async def keep_question(self, session_id: str, text: str) -> None:
         """Keep a question that cannot be asked now as the chat's draft, above the one that is there."""
@@ -243,35 +267,48 @@ class Engine:
         if session_id in self._turns or session_id in self._sending:
             raise Refused("answering", "An answer still streams in this chat: wait for it or stop it.")
         self._sending.add(session_id)
+        leased = session_id or self._sessions.new_session_id()
         try:
-            await self._begin_turn(command, text)
+            if not await self._leases.take(leased):
+                await self._sessions.keep_as_draft(session_id, text)
+                raise Refused("leased", _LEASED)
+            async with self._models.lent() as model:
+                await self._begin_turn(command, text, leased, model)
         finally:
             self._sending.discard(session_id)
             self._stopped_early.discard(session_id)
+            if leased not in self._turns:
+                await self._leases.release(leased)
 
-    async def _begin_turn(self, command: SendMessage, text: str) -> None:
+    async def _begin_turn(self, command: SendMessage, text: str, leased: str, model: Model) -> None:
         session_id = command.session_id
         self.start()  # what changed in the library since the last question is read before this one
-        await self._model.prepare()
+        await prepare(model)
         await self._library_read()
         nodes = await self._sound_path(session_id) if session_id else ()
-        await self._check_room(nodes, text, session_id)
+        await self._check_room(nodes, text, session_id, model)
         if self._closing:
             await self._sessions.keep_as_draft(session_id, text)
             raise Refused("closing", "BibGenie is closing; your question is kept as the draft.")
-        title = _title(text)
+        title = title_of(text)
         changes = await self._sessions.append_user(
-            session_id, [TextPart(text)], title=title, model=self._model.name, is_draft=command.is_draft
+            session_id,
+            [TextPart(text)],
+            title=title,
+            model=model.name,
+            is_draft=command.is_draft,
+            new_session_id=leased,
         )
         self._changed(changes)
         question = changes.added[0]
         session = await self._sessions.session(changes.session_id)
-        turn = self._turn(session.id, await self._sound_path(session.id))
+        turn = self._turn(session.id, await self._sound_path(session.id), model)
         if self._closing:
             raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
-        self._emit(TurnStarted(session.id, question, one_line(session.title), self._model.name, command.request))
-        running = RunningTurn(turn, lambda answer: self._keep(session.id, question, answer))
+        self._emit(TurnStarted(session.id, question, one_line(session.title), model.name, command.request))
+        running = RunningTurn(turn, lambda answer: self._keep(session.id, question, answer, model.name))
         self._turns[session.id] = running
+        self._models.hold()
         self._index.pause()
         running.kept.add_done_callback(lambda _: self._turn_ended(session.id))
         if session_id in self._stopped_early:
@@ -283,25 +320,33 @@ class Engine:
         if self._refreshing is not None:
             await asyncio.wait([self._refreshing], timeout=INDEXING_GRACE)
 
-    def _turn(self, session_id: str, path: tuple[Node, ...]) -> Turn:
+    def _turn(self, session_id: str, path: tuple[Node, ...], model: Model) -> Turn:
         library = self._index.library
         return Turn(
             session_id=session_id,
             path=path,
             system=self._system,
             tools=reading_tools(library) if library else (),
-            model=self._model,
+            model=model,
             citations=CitationCheck(library, delivered_on(path)),
             emit=self._emit,
         )
 
     def _turn_ended(self, session_id: str) -> None:
         self._turns.pop(session_id, None)
+        self._models.release()
         if not self._turns:
             self._index.resume()
 
-    async def _keep(self, session_id: str, question: str, answer: Answer) -> None:
-        """Store the answer and tell how it ended."""
+    async def _keep(self, session_id: str, question: str, answer: Answer, model: str) -> None:
+        """Store the answer, give the session's lease back, and tell how the answer ended."""
+        try:
+            end = await self._store(session_id, question, answer, model)
+        finally:
+            await self._leases.release(session_id)
+        self._emit(end)
+
+    async def _store(self, session_id: str, question: str, answer: Answer, model: str) -> TurnFinished | TurnFailed:
         node_id = ""
         if not answer.is_empty:
             try:
@@ -309,35 +354,17 @@ class Engine:
                     session_id,
                     question,
                     answer.parts,
-                    model=self._model.name,
+                    model=model,
                     usage=answer.usage,
                     stop_reason=answer.stop_reason,
                 )
             except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-                self._emit(TurnFailed(session_id, "unsaved", str(error)))
-                return
+                return TurnFailed(session_id, "unsaved", str(error))
             node_id = changes.added[0]
             self._changed(changes)
             if changes.leaf_id != node_id:
-                answer.notes.append(_BESIDE)
-        failure = answer.failure
-        if failure is None and not node_id and answer.stop_reason != "cancelled":
-            failure = Failure("empty", _NOTHING.get(answer.stop_reason, _NO_WORD))
-        if failure is not None:
-            self._emit(TurnFailed(session_id, failure.code, failure.sentence, node_id))
-            return
-        usage = answer.usage
-        self._emit(
-            TurnFinished(
-                session_id,
-                node_id,
-                answer.stop_reason,
-                usage.input_tokens if usage else 0,
-                usage.output_tokens if usage else 0,
-                bool(usage and usage.real),
-                " ".join(filter(None, (_STOPPED.get(answer.stop_reason, ""), *answer.notes))),
-            )
-        )
+                answer.notes.append(BESIDE)
+        return ending(session_id, node_id, answer)
 
     async def _sound_path(self, session_id: str) -> tuple[Node, ...]:
         path = await self._sessions.branch(session_id)
@@ -345,9 +372,9 @@ class Engine:
             raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
         return path.nodes
 
-    async def _check_room(self, path: tuple[Node, ...], text: str, session_id: str) -> None:
+    async def _check_room(self, path: tuple[Node, ...], text: str, session_id: str, model: Model) -> None:
         """No request is sent that cannot fit: the question goes to the draft instead (C-13)."""
-        limit = self._model.capacity.safe_input_limit
+        limit = model.capacity.safe_input_limit
         tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
         if tokens > limit:
             await self._sessions.keep_as_draft(session_id, text)
@@ -363,12 +390,3 @@ class Engine:
                 changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added
             )
         )
-
-
-def _title(question: str) -> str:
-    """A new chat's title: the question's first line, cut at a word."""
-    line = question.splitlines()[0].strip()
-    if len(line) <= TITLE_CHARACTERS:
-        return line
-    end = line.rfind(" ", TITLE_CHARACTERS // 2, TITLE_CHARACTERS)
-    return line[: end if end > 0 else TITLE_CHARACTERS - 1].rstrip(" ,;:") + "…"

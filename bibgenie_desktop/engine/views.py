@@ -24,6 +24,8 @@ PIECE_BYTES = 32_000
 LONGEST_LINE = 300
 """Characters of what stands in one line, such as a title or a citation's label."""
 LONGEST_DETAIL = 1_000
+TITLE_CHARACTERS = 60
+"""Characters of the title that a new chat gets from its first question."""
 
 
 def session_row(summary: SessionSummary) -> SessionRow:
@@ -104,6 +106,15 @@ def one_line(text: str) -> str:
     """`text` in one line of at most LONGEST_LINE characters."""
     line = " ".join(text.translate(_TURNING).split())
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - 1]}…"
+
+
+def title_of(question: str) -> str:
+    """A new chat's title: the question's first line, cut at a word."""
+    line = question.splitlines()[0].strip()
+    if len(line) <= TITLE_CHARACTERS:
+        return line
+    end = line.rfind(" ", TITLE_CHARACTERS // 2, TITLE_CHARACTERS)
+    return line[: end if end > 0 else TITLE_CHARACTERS - 1].rstrip(" ,;:") + "…"
 
 
 def text_pieces(text: str) -> list[str]:

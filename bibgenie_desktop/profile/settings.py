@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import tempfile
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from reprlib import repr as shortened
 from typing import Any
 
 
@@ -16,12 +18,21 @@ class SettingsUnreadable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """The settings this version knows. `real_library_used` keeps `auto` from falling back to the demo library."""
+    """The settings this version knows. `real_library_used` keeps `auto` from falling back to the demo library.
+
+    `api_base` is the address of `model` alone; `endpoints` holds those of other models, by name.
+    """
 
     model: str = ""
     api_base: str = ""
     zotero: str = "auto"
     real_library_used: bool = False
+    endpoints: Mapping[str, str] = field(default_factory=dict)
+
+    def address(self, model: str) -> str:
+        """The address for `model`, "" for its provider's own. No model gets another's, whose key goes there (S-2)."""
+        own = self.api_base if model and model == self.model else ""
+        return own or self.endpoints.get(model, "")
 
 
 _PLACES = {
@@ -30,6 +41,7 @@ _PLACES = {
     "zotero": ("zotero", "source"),
     "real_library_used": ("zotero", "real_library_used"),
 }
+_ENDPOINTS = "endpoints"
 
 
 def load_settings(path: Path) -> Settings:
@@ -49,22 +61,67 @@ def load_settings(path: Path) -> Settings:
             if not isinstance(section[key], type(getattr(Settings(), name))):
                 raise _wrong_kind(path, f"{table}.{key}")
             values[name] = section[key]
-    return Settings(**values)
+    endpoints = data.get(_ENDPOINTS, {})
+    if not isinstance(endpoints, dict):
+        raise _wrong_kind(path, _ENDPOINTS)
+    for model, address in endpoints.items():
+        if not isinstance(address, str):
+            raise _wrong_kind(path, f"{_ENDPOINTS}.{shortened(model)}")
+    return Settings(**values, endpoints=endpoints)
 
 
 def store_setting(path: Path, name: str, value: str | bool) -> None:
     """Change one setting and leave all else of the file as it stands. Raises SettingsUnreadable.
 
-    A file that `load_settings` refuses is not written.
+    A file that `load_settings` refuses is not written. Another model does not inherit the address: see `store_model`.
     """
+    if name == "model":
+        store_model(path, str(value))
+        return
+    table, key = _PLACES[name]
+
+    def change(document: Any, _: Settings) -> None:
+        _section(document, table)[key] = value
+
+    _change(path, change)
+
+
+def store_model(path: Path, name: str, address: str = "") -> None:
+    """Choose a model and leave all else of the file as it stands. Raises SettingsUnreadable.
+
+    An address that stood beside another model goes to `[endpoints]`, with its comment, under that model's name; one
+    that stood beside no model goes there under "", where no model finds it. `address` is the one that `name` is
+    used with; "" leaves the one that is known for it.
+    """
+
+    def change(document: Any, settings: Settings) -> None:
+        section = _section(document, "model")
+        if settings.api_base and settings.model != name:
+            written = section["api_base"]
+            del section["api_base"]
+            _section(document, _ENDPOINTS)[settings.model] = written
+        section["name"] = name
+        if address and settings.model == name and settings.api_base:
+            section["api_base"] = address
+        elif address:
+            _section(document, _ENDPOINTS)[name] = address
+
+    _change(path, change)
+
+
+def _section(document: Any, table: str) -> Any:
     import tomlkit
 
-    load_settings(path)
-    table, key = _PLACES[name]
+    return document.setdefault(table, tomlkit.table())
+
+
+def _change(path: Path, change: Callable[[Any, Settings], None]) -> None:
+    import tomlkit
+
+    settings = load_settings(path)
     try:
         document = tomlkit.parse(_text(path))
-        section = document.setdefault(table, tomlkit.table())
-        section[key] = value
+        change(document, settings)
         _replace(path, tomlkit.dumps(document))
     except (OSError, ValueError, tomlkit.exceptions.TOMLKitError) as error:
         raise SettingsUnreadable(f"The settings file {path} cannot be written: check the folder.") from error

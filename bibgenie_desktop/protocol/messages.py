@@ -14,11 +14,18 @@ from ..sessions.citations import CitationState
 from ..sessions.nodes import Role
 from ..sessions.parts import ToolState
 
-VERSION = 1
+VERSION = 2
 """Grows when a message changes its meaning; window and engine of two versions refuse each other."""
 
 LibraryState: TypeAlias = Literal["none", "reading", "indexing", "ready", "failed"]
 SegmentKind: TypeAlias = Literal["text", "citation", "tool", "reasoning"]
+ModelLoading: TypeAlias = Literal["loading", "ready", "failed"]
+FileKind: TypeAlias = Literal["pdf", "epub"]
+
+MOST_FORMULAS = 32
+"""In one command."""
+LONGEST_FORMULA = 2_000
+"""Characters of LaTeX."""
 
 
 # Commands
@@ -62,7 +69,8 @@ class FetchBodies:
 class SendMessage:
     """Append a question and answer it. `session_id` "" begins a new session.
 
-    Answered by TurnStarted or CommandFailed; then the turn's events follow. `is_draft` says that the question was the
+    Answered by TurnStarted or CommandFailed; then the turn's events follow. While another window or command answers
+    in this session, the code is `leased` and the question becomes the draft. `is_draft` says that the question was the
     chat's draft, which is emptied with it; a question from elsewhere leaves the draft alone.
     """
 
@@ -90,13 +98,90 @@ class SaveDraft:
 
 
 @dataclass(frozen=True, slots=True)
+class RenameSession:
+    """Give a chat another title. Answered by SessionRenamed; an empty title and an unknown id by CommandFailed.
+
+    The title becomes one line of at most 200 characters. The chat's revision, its time and its place in the list stay.
+    """
+
+    session_id: str
+    title: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListModels:
+    """Answered by ModelList. Nothing is loaded and nobody is asked for it."""
+
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChooseModel:
+    """Answer the next questions with this model: `offline`, or any name that litellm takes.
+
+    Answered at once by ModelChosen, or by CommandFailed for a name that is none (empty, over 200 characters, with
+    characters that cannot be shown); then the choice is stored and the model loaded ahead, which ModelState tells. An
+    answer that streams goes on with the model it began with. Choosing the chosen model loads it again after a failure.
+    """
+
+    name: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FindFile:
+    """Find the file that a citation points to. Answered by FileFound or CommandFailed.
+
+    `link` is a citation's `zotero://` link: its key is looked up in the library, no part of it is taken for a path.
+    Waits for the first reading of the library.
+    """
+
+    link: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaText:
+    """A formula in LaTeX, without delimiters; `display` for one on a line of its own."""
+
+    latex: str
+    display: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DrawFormulas:
+    """Draw formulas. Each is answered by FormulaDrawn as soon as it is ready, in the order asked; then CommandDone.
+
+    More than MOST_FORMULAS, or one longer than LONGEST_FORMULA, are refused by CommandFailed.
+    """
+
+    formulas: tuple[FormulaText, ...]
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Shutdown:
     """End the engine: the answer that streams is stopped and kept. Answered by CommandDone."""
 
     request: int = 0
 
 
-Command: TypeAlias = Hello | ListSessions | OpenSession | FetchBodies | SendMessage | StopTurn | SaveDraft | Shutdown
+Command: TypeAlias = (
+    Hello
+    | ListSessions
+    | OpenSession
+    | FetchBodies
+    | SendMessage
+    | StopTurn
+    | SaveDraft
+    | RenameSession
+    | ListModels
+    | ChooseModel
+    | FindFile
+    | DrawFormulas
+    | Shutdown
+)
 
 
 # Values inside events
@@ -114,6 +199,14 @@ class SessionRow:
     branch_revision: int
     model: str | None
     updated_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRow:
+    """A model that can be chosen. `detail` says in a few words where its name comes from and where questions go."""
+
+    name: str
+    detail: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,12 +305,16 @@ class NodeBody:
 
 @dataclass(frozen=True, slots=True)
 class LibraryProgress:
-    """How far reading and indexing the library is. `sentence` is for the status line; `failed` says what to do."""
+    """How far reading and indexing the library is. `sentence` is for the status line; `failed` says what to do.
+
+    `is_demo` tells that it is the built-in demo library.
+    """
 
     state: LibraryState
     done: int
     total: int
     sentence: str
+    is_demo: bool = False
     request: int = 0
 
 
@@ -324,6 +421,94 @@ class BranchChanged:
     request: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class SessionRenamed:
+    """The chat has this title now, as the list shows it: cleaned, one line."""
+
+    session_id: str
+    title: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """The models that can be chosen without typing a name, each once, and the one that answers the next question.
+
+    In this order: the offline assistant; those of the settings, of the command line and of this window's choice; those
+    that the chats of this profile used last, the newest first, twelve at most.
+    """
+
+    models: tuple[ModelRow, ...]
+    chosen: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChosen:
+    """The next question is answered by this model. How its loading goes is told by ModelState."""
+
+    name: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModelState:
+    """How loading the chosen model goes, told after Welcome and after each ModelChosen: `loading`, then its end.
+
+    `sentence` says what is wrong: why it `failed` (no key, an unknown name), or, also where it is `ready`, that the
+    choice holds until the end but could not be stored. A model that is no longer the chosen one is not told of.
+    """
+
+    name: str
+    state: ModelLoading
+    sentence: str = ""
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FileFound:
+    """The file behind a citation's link, on this computer. `page` is the physical page from 1, 0 where none is known.
+
+    `kind` is told by the file's name, by which the system chooses a viewer too: nothing but these kinds is ever named.
+    """
+
+    link: str
+    path: str
+    page: int
+    kind: FileKind
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsChanged:
+    """Other windows or commands made, changed or deleted these sessions; this engine's own changes are not in it.
+
+    Told within a second or two. What a window shows of them is out of date: list the sessions anew, and open the one
+    that is shown again. Many ids come in several events.
+    """
+
+    session_ids: tuple[str, ...]
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaDrawn:
+    """A formula as SVG in black, in pieces of which the last has `more` False; `svg` is "" where it cannot be drawn.
+
+    `width`, and the extents `above` and `below` the baseline, are in thousandths of the size of the text around it.
+    The SVG holds paths and boxes only; whoever shows it checks that.
+    """
+
+    latex: str
+    display: bool
+    svg: str
+    width: int
+    above: int
+    below: int
+    more: bool = False
+    request: int = 0
+
+
 Event: TypeAlias = (
     Welcome
     | CommandDone
@@ -341,4 +526,11 @@ Event: TypeAlias = (
     | TurnFinished
     | TurnFailed
     | BranchChanged
+    | SessionsChanged
+    | SessionRenamed
+    | ModelList
+    | ModelChosen
+    | ModelState
+    | FileFound
+    | FormulaDrawn
 )

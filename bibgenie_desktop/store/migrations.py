@@ -1,13 +1,16 @@
-"""Opening sessions.sqlite by its version (T-9): made anew, taken as it is, or refused with nothing written."""
+"""Opening sessions.sqlite by its version (T-9): made anew, taken, brought forward after a backup, or refused."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection
 
+from .backups import back_up
 from .database import StoreUnavailable
 from .header import is_damage, read_header
 from .schema import APPEND_ONLY, APPLICATION_ID, SCHEMA_VERSION, metadata
@@ -51,23 +54,53 @@ def check_file(path: Path) -> None:
             f"The file {path} belongs to another program and was left as it is: choose another profile with --profile.",
         )
     if header.version > SCHEMA_VERSION:
-        raise StoreUnavailable(
-            "newer",
-            f"The history in {path.parent} was made by a newer version of BibGenie and was left as it is: "
-            "update BibGenie, or choose another profile with --profile.",
-        )
+        raise _newer(path)
 
 
-def migrate(connection: Connection) -> None:
-    """Bring the file to the present version, inside the caller's write transaction."""
+def migrate(connection: Connection, path: Path, clock: Callable[[], datetime]) -> None:
+    """Bring the file at `path` to the present version, inside the caller's write transaction.
+
+    A history of an older version is copied into the folder `backups` beside it first; without that copy nothing is
+    changed. Raises StoreUnavailable.
+    """
     (version,) = connection.exec_driver_sql("PRAGMA user_version").one()
     if version == SCHEMA_VERSION:
         return
-    metadata.create_all(connection)
-    for trigger in APPEND_ONLY:
-        connection.exec_driver_sql(trigger)
-    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    if version == 0:
+        metadata.create_all(connection)
+        for trigger in APPEND_ONLY:
+            connection.exec_driver_sql(trigger)
+        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    elif version in _MIGRATIONS:
+        back_up(path, version, clock())
+        for step in range(version, SCHEMA_VERSION):
+            connection.exec_driver_sql(_MIGRATIONS[step])
+    else:
+        raise _newer(path)  # brought forward by another program since it was looked at
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+_MIGRATIONS: Mapping[int, str] = {
+    1: """
+    CREATE TABLE lease (
+        session_id TEXT NOT NULL,
+        owner TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        heartbeat_at TEXT NOT NULL,
+        acquired_at TEXT NOT NULL,
+        PRIMARY KEY (session_id)
+    )
+    """,
+}
+"""What brings a file of each older version to the next, written out: the tables of `schema` go on changing."""
+
+
+def _newer(path: Path) -> StoreUnavailable:
+    return StoreUnavailable(
+        "newer",
+        f"The history in {path.parent} was made by a newer version of BibGenie and was left as it is: "
+        "update BibGenie, or choose another profile with --profile.",
+    )
 
 
 def _unwritable(path: Path) -> StoreUnavailable:

@@ -18,7 +18,7 @@ from sqlalchemy import (
 APPLICATION_ID = 0x42694265
 """Marks the file as ours in SQLite's header ("BiBe")."""
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 """Stored as `PRAGMA user_version`; grows with each migration (T-9)."""
 
 metadata = MetaData()
@@ -157,6 +157,17 @@ stream_journal = Table(
     Column("model", Text),
     Column("started_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
+)
+
+# A lease is taken before its session is made, so this is no foreign key either.
+lease = Table(
+    "lease",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("owner", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("heartbeat_at", Text, nullable=False),
+    Column("acquired_at", Text, nullable=False),
 )
 
 APPEND_ONLY = (

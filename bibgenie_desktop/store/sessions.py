@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,6 +29,10 @@ NEW_SESSION = ""
 """The session id under which the draft of a session that does not exist yet is kept."""
 
 
+LONGEST_TITLE = 200
+"""Characters of a chat's title."""
+
+
 class UnknownSession(Exception):
     """No session has this id, or several begin with it. `str()` is one plain sentence."""
 
@@ -51,6 +56,20 @@ def encode_json(value: object) -> str:
     return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
+def clean_title(text: str) -> str:
+    """A chat's title as it is stored: well-formed, one line without control characters, at most LONGEST_TITLE long.
+
+    Cleaning it again changes nothing. Raises NotAllowed where nothing that can be seen is left.
+    """
+    line = "".join(" " if unicodedata.category(character) == "Cc" else character for character in well_formed(text))
+    title = " ".join(line.split())
+    if len(title) > LONGEST_TITLE:
+        title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
+    if not any(character.isprintable() and not character.isspace() for character in title):
+        raise NotAllowed("A chat needs a title: write one, or leave the one it has.")
+    return title
+
+
 class SessionStore:
     """The history: append-only nodes, sessions that point at their leaf, drafts.
 
@@ -68,22 +87,39 @@ class SessionStore:
         check_file(path)
         database = Database(path, what="The history", if_damaged="restore a backup from the profile's backups folder")
         try:
-            await database.write(migrate)
+            await database.write(lambda connection: migrate(connection, path, clock))
         except BaseException:
             await database.close()
             raise
         return cls(database, clock=clock, new_id=new_id)
 
+    @property
+    def database(self) -> Database:
+        """The file itself, for what else is kept in it."""
+        return self._database
+
     async def close(self) -> None:
         """Wait for the last transaction and close the file."""
         await self._database.close()
 
+    def new_session_id(self) -> str:
+        """An id that no session has, for one that is about to begin."""
+        return self._new_id()
+
     async def append_user(
-        self, session_id: str, parts: Sequence[Part], *, title: str, model: str, is_draft: bool = True
+        self,
+        session_id: str,
+        parts: Sequence[Part],
+        *,
+        title: str,
+        model: str,
+        is_draft: bool = True,
+        new_session_id: str = "",
     ) -> ChangeSet:
         """Store a question at the end of the session's branch, in one transaction; `is_draft` empties the draft.
 
-        `session_id` "" begins a new session with `title`. Raises UnknownSession.
+        `session_id` "" begins a new session with `title`, of the id `new_session_id` if one is given. Raises
+        UnknownSession.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
@@ -91,7 +127,7 @@ class SessionStore:
             identity, leaf_id, revision = session_id, None, 0
             check_append("user", None, None)
             if session_id == NEW_SESSION:
-                identity = self._new_id()
+                identity = new_session_id or self._new_id()
                 connection.execute(
                     session.insert().values(
                         id=identity,
@@ -148,6 +184,34 @@ class SessionStore:
             return ChangeSet("append_assistant", session_id, added.id, revision, (added.id,))
 
         return await self._database.write(transaction)
+
+    async def rename(self, session_id: str, title: str) -> str:
+        """Give a session another title and return it as stored (see `clean_title`).
+
+        Nothing else changes: neither `branch_revision` (T-2) nor `updated_at`, since a chat that was only renamed was
+        not used and keeps its place in the list. Raises UnknownSession, NotAllowed.
+        """
+        cleaned = clean_title(title)
+
+        def transaction(connection: Connection) -> str:
+            found = _session(connection, session_id)
+            connection.execute(session.update().where(session.c.id == found.id).values(title=cleaned))
+            return cleaned
+
+        return await self._database.write(transaction)
+
+    async def last_models(self, limit: int) -> list[str]:
+        """The models that the sessions used last, each once and the newest first: at most `limit` names, as stored."""
+
+        def transaction(connection: Connection) -> list[str]:
+            newest = func.max(session.c.updated_at)
+            named = select(session.c.model).where(func.typeof(session.c.model) == "text", session.c.model != "")
+            rows = connection.execute(
+                named.group_by(session.c.model).order_by(newest.desc(), session.c.model).limit(limit)
+            )
+            return [well_formed(name) for name in rows.scalars()]
+
+        return await self._database.read(transaction)
 
     async def session(self, session_id: str) -> Session:
         """The session with this id. Raises UnknownSession."""

@@ -28,7 +28,7 @@ FORMULAS = [
     r"\overline{x} \pm 1.96 \times \mathrm{SE}",
     r"\underbrace{a+b}_{n}",
     r"\|x\|_2 \leq \mathbb{E}[X]",
-    r"\text{中文 und Ä}",
+    r"\text{Größe, ёлка}",
     r"\begin{pmatrix} a & b \\ c & d \end{pmatrix}^{-1}",
     r"\begin{aligned} A &= \begin{bmatrix} 1 & \begin{vmatrix} x \end{vmatrix}_2 \end{bmatrix}^T \\ &= B \end{aligned}",
 ]
@@ -44,6 +44,8 @@ FAILING = [
     r"\def\a{\a\a}\a",
     r"\let\a=\b",
     r"\text{</mtext><script/>}",
+    r"\text{中文 und Ä}",
+    r"x + \text{💧}",
     r"\includegraphics{file:///etc/passwd}",
     r"\input{/etc/passwd}",
     r"\rule{1000cm}{1000cm}",

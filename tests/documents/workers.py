@@ -6,8 +6,9 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from bibgenie_desktop.documents.pool import DocumentWorkers, WorkerChannel
+from bibgenie_desktop.documents.pool import DocumentWorkers
 from bibgenie_desktop.documents.port import DocumentInfo, DocumentProblem
+from bibgenie_desktop.documents.supervised import WorkerChannel
 from bibgenie_desktop.sessions.library import PageText
 from bibgenie_desktop.transport.child import ChildProcess
 

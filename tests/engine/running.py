@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -13,14 +13,17 @@ from typing import TypeVar
 
 from bibgenie_desktop.engine.agent.prompts import system_prompt
 from bibgenie_desktop.engine.engine import Engine
+from bibgenie_desktop.engine.leases import SessionLeases
 from bibgenie_desktop.engine.library.index import LibraryIndex
+from bibgenie_desktop.engine.models import ModelChoice
 from bibgenie_desktop.models.port import Model
 from bibgenie_desktop.profile.paths import resources
 from bibgenie_desktop.protocol.messages import Event, SendMessage, TurnStarted
 from bibgenie_desktop.sessions.nodes import Node
+from bibgenie_desktop.store.leases import LeaseStore
 from bibgenie_desktop.store.library import LibraryStore
 from bibgenie_desktop.store.sessions import SessionStore
-from tests.engine.shelf import Shelf, index_over
+from tests.engine.shelf import Shelf, formula_workers, index_over
 
 SYSTEM = system_prompt(resources())
 
@@ -69,15 +72,32 @@ def clock() -> Callable[[], datetime]:
     return lambda: datetime(2026, 11, 30, 12, 0, tzinfo=UTC) + timedelta(seconds=next(seconds))
 
 
-def ids() -> Callable[[], str]:
+def ids(prefix: str = "") -> Callable[[], str]:
     """Ids that count."""
     numbers = count(1)
-    return lambda: f"{next(numbers):032x}"
+    return lambda: f"{prefix}{next(numbers):0{32 - len(prefix)}x}"
 
 
 @asynccontextmanager
-async def running(shelf: Shelf, folder: Path, model: Model, *, settled: bool = True) -> AsyncIterator[Running]:
-    """An engine over a copy of the shelf's index; `settled` waits until it has found that nothing changed."""
+async def running(
+    shelf: Shelf,
+    folder: Path,
+    model: Model,
+    *,
+    settled: bool = True,
+    owner: str = "",
+    now: Callable[[], datetime] | None = None,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    gone: Container[str] = (),
+    open_model: Callable[[str], Model] | None = None,
+    store: Callable[[str], None] = lambda _: None,
+) -> AsyncIterator[Running]:
+    """An engine over a copy of the shelf's index; `settled` waits until it has found that nothing changed.
+
+    Engines over the same folder are told apart by `owner`, which their ids begin with and which holds their leases.
+    `now` is the clock of the leases, `sleep` waits between their heartbeats, and `gone` are owners that have ended.
+    It starts with `model`; `open_model` makes those that are chosen later, and `store` is told of each choice.
+    """
     events: list[Event] = []
     news = asyncio.Event()
 
@@ -85,10 +105,30 @@ async def running(shelf: Shelf, folder: Path, model: Model, *, settled: bool = T
         events.append(event)
         news.set()
 
-    library = await LibraryStore.open(shelf.copy_to(folder))
-    sessions = await SessionStore.open(folder / "sessions.sqlite", clock=clock(), new_id=ids())
+    index_file = folder / "library.sqlite"
+    library = await LibraryStore.open(index_file if index_file.exists() else shelf.copy_to(folder))
+    sessions = await SessionStore.open(folder / "sessions.sqlite", clock=clock(), new_id=ids(owner))
+    lease_store = LeaseStore(sessions.database, owner=owner, clock=now or clock(), has_ended=gone.__contains__)
     index = index_over(shelf.source, library, report=emit)
-    engine = Engine(sessions=sessions, index=index, model=model, system=SYSTEM, profile=str(folder), emit=emit)
+    models = ModelChoice(
+        model.name,
+        open_model=lambda name: model if name == model.name or open_model is None else open_model(name),
+        store=store,
+        describe=lambda name: f"about {name}",
+        offered=["offline"],
+        used=sessions.last_models,
+        emit=emit,
+    )
+    engine = Engine(
+        sessions=sessions,
+        leases=SessionLeases(lease_store, sleep=sleep),
+        index=index,
+        formulas=formula_workers(),
+        models=models,
+        system=SYSTEM,
+        profile=str(folder),
+        emit=emit,
+    )
     engine.start()
     try:
         if settled:

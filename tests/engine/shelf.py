@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bibgenie_desktop.cli.roles import child_argv
+from bibgenie_desktop.documents.formula_workers import FormulaWorkers
 from bibgenie_desktop.documents.pool import DocumentWorkers
 from bibgenie_desktop.documents.port import DocumentReader
 from bibgenie_desktop.engine.library.index import LibraryIndex
@@ -146,6 +147,11 @@ def stock_stalling(directory: Path) -> None:
 def workers() -> DocumentWorkers:
     """A reader over a real worker process, as the command line wires it; a worker that stalls is killed sooner."""
     return DocumentWorkers(start_worker, grace=0.1)
+
+
+def formula_workers() -> FormulaWorkers:
+    """A drawer over a real worker process, as the command line wires it."""
+    return FormulaWorkers(start_worker)
 
 
 async def start_worker() -> ChildProcess:

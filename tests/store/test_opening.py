@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.store.database import StoreUnavailable
+from bibgenie_desktop.store.schema import SCHEMA_VERSION
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.store.histories import ask, bytes_of, counted_ids, opened, talk, ticking
 
@@ -58,7 +59,7 @@ async def test_a_history_of_this_version_is_taken_as_it_is(tmp_path: Path) -> No
 
 
 @pytest.mark.req("T-9")
-@pytest.mark.parametrize("version", [2, 1_000, 2_147_483_647])
+@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, 1_000, 2_147_483_647])
 async def test_a_history_of_a_newer_version_is_refused(tmp_path: Path, version: int) -> None:
     await history(tmp_path / HISTORY)
     pragma(tmp_path / HISTORY, "user_version", version)

@@ -58,6 +58,7 @@ class LibraryIndex:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="library-source")
         self._metadata_ready = asyncio.Event()
         self.title = "the library"
+        self._is_demo = False
         self.library: Library | None = None
         self.progress = LibraryProgress("none", 0, 0, "The library has not been read yet.")
 
@@ -92,7 +93,7 @@ class LibraryIndex:
     async def _refresh(self) -> None:
         loop = asyncio.get_running_loop()
         source = await loop.run_in_executor(self._thread, self._open_source)
-        self.title = source.title
+        self.title, self._is_demo = source.title, source.kind == "demo"
         fingerprint = await loop.run_in_executor(self._thread, source.fingerprint)
         # An unchanged source is not opened at all: a database would have to be copied to be looked into.
         source_id = await self._store.source_id(fingerprint)
@@ -146,7 +147,7 @@ class LibraryIndex:
         return True
 
     def _tell(self, state: LibraryState, done: int, total: int, sentence: str) -> None:
-        self.progress = LibraryProgress(state, done, total, sentence)
+        self.progress = LibraryProgress(state, done, total, sentence, self._is_demo)
         self._report(self.progress)
 
 

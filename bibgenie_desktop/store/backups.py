@@ -1,0 +1,47 @@
+"""A copy of the history, made before a migration changes it (T-9)."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+from .database import StoreUnavailable
+
+
+def back_up(path: Path, version: int, now: datetime) -> Path:
+    """Copy the file at `path`, of schema `version`, into the folder `backups` beside it; returns the copy.
+
+    The copy is what was committed last: a transaction that is open meanwhile is not in it, and its lock keeps all
+    others from committing between the copy and the change. A copy that could not be finished is not left behind.
+    Raises StoreUnavailable.
+    """
+    folder = path.parent / "backups"
+    copy = folder / f"{path.stem}-version-{version}-{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}{path.suffix}"
+    unfinished = folder / f"{path.stem}.unfinished"
+    try:
+        folder.mkdir(exist_ok=True)
+        _remove(unfinished)  # of a program that was killed
+        try:
+            with (
+                closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
+                closing(sqlite3.connect(unfinished)) as target,
+            ):
+                source.backup(target)
+            os.replace(unfinished, copy)
+        finally:
+            _remove(unfinished)
+    except (OSError, sqlite3.Error) as error:
+        raise StoreUnavailable(
+            "unwritable",
+            f"The history {path} is of an older version and could not be copied into {folder} before bringing it "
+            "forward; nothing was changed: check that folder and the disk's free space.",
+        ) from error
+    return copy
+
+
+def _remove(unfinished: Path) -> None:
+    for name in (unfinished, Path(f"{unfinished}-journal")):
+        name.unlink(missing_ok=True)

@@ -1,0 +1,174 @@
+"""A history of an older version is brought forward, after a copy was made of it (T-9)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from bibgenie_desktop.store.database import Database, StoreUnavailable
+from bibgenie_desktop.store.migrations import migrate
+from bibgenie_desktop.store.schema import SCHEMA_VERSION
+from bibgenie_desktop.store.sessions import SessionStore
+from tests.discipline.lengths import Loops
+from tests.store.histories import ask, bytes_of, counted_ids, opened, ticking
+from tests.store.writer import writing
+
+SESSION = "00000001"
+
+
+@pytest.fixture
+def older(tmp_path: Path) -> Path:
+    """A history as the program of schema version 1 left it."""
+    return older_history(tmp_path / "sessions.sqlite")
+
+
+def older_history(path: Path) -> Path:
+    script = Path(__file__).with_name("history_version_1.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.executescript(script)
+    return path
+
+
+def content(path: Path) -> list[str]:
+    """All that a file holds, as SQL, with its version."""
+    with closing(sqlite3.connect(path)) as connection:
+        return [*connection.iterdump(), str(connection.execute("PRAGMA user_version").fetchone())]
+
+
+def shape(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    """The columns of every table, and the indexes and triggers by name."""
+    with closing(sqlite3.connect(path)) as connection:
+        names = connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
+        return {
+            f"{kind} {name}": connection.execute(f"SELECT * FROM pragma_table_info('{name}')").fetchall()
+            for kind, name in names
+        }
+
+
+def copies(path: Path) -> list[Path]:
+    return sorted((path.parent / "backups").iterdir())
+
+
+@pytest.mark.req("T-9")
+async def test_an_older_history_is_brought_forward_with_all_that_it_holds(older: Path) -> None:
+    async with opened(older, prefix="b") as store:
+        branch = await store.branch(SESSION)
+        assert [node.text for node in branch.nodes] == ["question 0", "answer 0", "question 1", "answer 1"]
+        assert branch.damage is None
+        assert await store.draft(SESSION) == "a draft"
+        assert await store.integrity() == []
+        await ask(store, SESSION)
+    with closing(sqlite3.connect(older)) as connection:
+        assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
+
+
+@pytest.mark.req("T-9")
+async def test_a_history_brought_forward_has_the_shape_of_a_new_one(older: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new" / "sessions.sqlite"
+    for path in (older, new):
+        async with opened(path):
+            pass
+    assert shape(older) == shape(new)
+    assert "table lease" in shape(new)
+
+
+@pytest.mark.req("T-9")
+async def test_what_it_was_before_is_kept_as_a_copy(older: Path) -> None:
+    before = content(older)
+    async with opened(older):
+        pass
+    [copy] = copies(older)
+    assert copy.name == "sessions-version-1-20261130T185048123000Z.sqlite"
+    assert content(copy) == before
+    async with opened(older):
+        pass
+    assert copies(older) == [copy]  # a history of this version is not copied
+
+
+@pytest.mark.req("T-9")
+async def test_a_new_history_needs_no_copy(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite"):
+        pass
+    assert list(bytes_of(tmp_path)) == ["sessions.sqlite"]
+
+
+@pytest.mark.req("T-9", "T-6")
+async def test_the_copy_holds_also_what_stood_in_the_log_only(older: Path) -> None:
+    """The older program was killed, or still runs beside this one."""
+    with closing(sqlite3.connect(older)) as other:
+        other.execute("UPDATE draft SET text = 'the newest draft'")
+        other.commit()
+        async with opened(older) as store:
+            assert await store.draft(SESSION) == "the newest draft"
+        [copy] = copies(older)
+        assert any("the newest draft" in line for line in content(copy))
+
+
+@pytest.mark.req("T-9")
+async def test_without_a_copy_nothing_is_changed(older: Path) -> None:
+    before = content(older)
+    (older.parent / "backups").write_bytes(b"a file in its place")
+    with pytest.raises(StoreUnavailable, match=r"could not be copied into .*nothing was changed") as refusal:
+        await SessionStore.open(older, clock=ticking(), new_id=counted_ids())
+    assert refusal.value.code == "unwritable"
+    assert len(str(refusal.value).splitlines()) == 1
+    assert content(older) == before
+
+
+@pytest.mark.req("T-9", "T-6")
+async def test_a_copy_that_a_killed_program_left_unfinished_is_made_anew(older: Path) -> None:
+    before = content(older)
+    (older.parent / "backups").mkdir()
+    (older.parent / "backups" / "sessions.unfinished").write_bytes(b"half of a copy" * 1_000)
+    async with opened(older):
+        pass
+    [copy] = copies(older)
+    assert content(copy) == before
+
+
+@pytest.mark.req("T-9", "T-6")
+def test_of_programs_that_start_at_once_one_brings_it_forward(older: Path) -> None:
+    with (
+        writing(older, "--prefix", "a", "--count", "2", "--session", SESSION) as one,
+        writing(older, "--prefix", "b", "--count", "2", "--session", SESSION) as two,
+    ):
+        stored = {line for writer in (one, two) for line in writer.lines()}
+        assert (one.process.wait(), two.process.wait()) == (0, 0)
+    assert len(stored) == 5
+    assert len(copies(older)) == 1
+
+
+@pytest.mark.req("T-9", "T-6")
+async def test_a_program_that_is_killed_on_the_way_spoils_nothing(tmp_path: Path, loops: Loops) -> None:
+    """Wherever it stood, the next start has all of the history."""
+    for round_ in range(loops(4, 100)):
+        (tmp_path / str(round_)).mkdir()
+        path = older_history(tmp_path / str(round_) / "sessions.sqlite")
+        with writing(path) as writer:
+            assert writer.line() == "ready"
+            writer.process.kill()
+            writer.lines()
+        async with opened(path, prefix="b") as store:
+            assert len((await store.branch(SESSION)).nodes) == 4
+            assert await store.integrity() == []
+        assert copies(path)
+
+
+@pytest.mark.req("T-9")
+@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, -1])
+async def test_a_history_that_another_program_brings_further_meanwhile_is_left_alone(older: Path, version: int) -> None:
+    """Between the look at the file and its lock."""
+    with closing(sqlite3.connect(older)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
+    before = content(older)
+    database = Database(older, what="The history", if_damaged="")
+    try:
+        with pytest.raises(StoreUnavailable, match="newer version"):
+            await database.write(lambda connection: migrate(connection, older, ticking()))
+    finally:
+        await database.close()
+    assert content(older) == before
