@@ -10,14 +10,15 @@ import sys
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
+from typing import TypeVar
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QAction, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu
 
 from bibgenie_desktop.protocol.messages import (
     VERSION,
@@ -27,7 +28,11 @@ from bibgenie_desktop.protocol.messages import (
     CommandFailed,
     Event,
     LibraryProgress,
+    ListModels,
     ListSessions,
+    ModelList,
+    ModelRow,
+    ModelState,
     SendMessage,
     SessionList,
     SessionRow,
@@ -39,7 +44,9 @@ from bibgenie_desktop.protocol.messages import (
     Welcome,
 )
 from bibgenie_desktop.ui.about import AboutDialog
+from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
 from bibgenie_desktop.ui.controller import Controller
+from bibgenie_desktop.ui.link_dialog import LinkDialog
 from bibgenie_desktop.ui.links import LinkRouter
 from bibgenie_desktop.ui.theme import Theme
 from bibgenie_desktop.ui.timing import qt_timers
@@ -58,8 +65,39 @@ CHATS = (
 )
 
 
+MODELS = (
+    ModelRow("offline", "built in: needs no key and no network"),
+    ModelRow("anthropic/some-model", "from the settings"),
+    ModelRow("ollama/another-model", "used by chats"),
+)
+RICH = """## What the two works share
+
+Both name **uneven observer effort** first; neither tests its remedy on *new* data.
+
+1. Effort is counted in hours:
+   - visits of less than an hour count as one,
+   - repeated visits are added up, see `effort_hours`.
+2. Weekends are over-represented.
+
+> Uneven effort is not noise. It is a signal of where people like to be.
+
+```python
+model = smf.mixedlm("count ~ effort + season", birds, groups=birds["site"])
+print(model.fit(reml=True).summary())  # the effort is significant
+```
+
+The model is $\\log \\lambda_i = \\alpha + \\beta e_i$, with a random intercept for each site[^1].
+
+[^1]: Sites are counted once a season.
+"""
+
+Kind = TypeVar("Kind", bound=QObject)
 DRAWN_MILLISECONDS = 150
 """Longer than a window takes to draw what it was told."""
+
+
+def no(_: object) -> None:
+    """There are no pictures of formulas."""
 
 
 class Stage:
@@ -71,7 +109,9 @@ class Stage:
         timers = qt_timers(self.owner)
         theme = Theme(self.owner)
         self.controller = Controller(self.sent.append, lambda: NOW, timers, self.owner)
-        self.window = MainWindow(self.controller, theme, LinkRouter(self.owner), lambda: NOW, timers)
+        self.window = MainWindow(
+            self.controller, theme, LinkRouter(self.owner), lambda: NOW, timers, MarkdownBody(no, no)
+        )
         self.window.resize(1180, 800)
         self.window.show()
         scheme = Qt.ColorScheme.Dark if dark else Qt.ColorScheme.Light
@@ -81,6 +121,16 @@ class Stage:
         """Let the engine say this."""
         for event in events:
             self.controller.take(event)
+
+    def find(self, kind: type[Kind], name: str) -> Kind:
+        """A widget of the window."""
+        found = self.window.findChild(kind, name)
+        assert found is not None, name
+        return found
+
+    def do(self, name: str) -> None:
+        """Choose an action of the menus."""
+        self.find(QAction, name).trigger()
 
     def welcome(self) -> None:
         """Let the engine answer, with some chats and a ready library."""
@@ -94,6 +144,8 @@ class Stage:
             SessionList(rows, False, request),
             LibraryProgress("ready", 24, 24, "412 works and 9,310 pages are indexed."),
         )
+        models = next(command.request for command in reversed(self.sent) if isinstance(command, ListModels))
+        self.play(ModelList(MODELS, "offline", models), ModelState("offline", "ready"))
 
     def ask(self, question: str = QUESTION) -> None:
         """Ask, and let the answer begin."""
@@ -109,7 +161,7 @@ class Stage:
         """Let a tool run, to its end if `done` is given."""
         self.play(ToolStarted("s1", call_id, "search_library", f"Search the library for “{query}”"))
         if done:
-            self.play(ToolFinished("s1", call_id, "done", done, 100))
+            self.play(ToolFinished("s1", call_id, "done", done, 420))
 
 
 def empty(stage: Stage) -> None:
@@ -147,10 +199,12 @@ def answered(stage: Stage) -> None:
     stage.cite("Hale 2010, p. 152")
     stage.play(AnswerText("s1", ", and effort changes over the season "))
     stage.cite("Okafor 2014, p. xii")
-    stage.play(AnswerText("s1", ". They differ in the remedy:\n\n- training and protocols "))
-    stage.cite("Hale 2010, p. 159")
-    stage.play(AnswerText("s1", "\n- mixed models with effort as covariate "))
-    stage.cite("Okafor 2014, p. 150", "unverified", "this page was not read in this chat")
+    stage.play(AnswerText("s1", ". They differ in the remedy:\n\n| Work | Remedy | Evidence |\n|--|--|--|\n"))
+    stage.play(AnswerText("s1", "| Hale 2010 | training and protocols | "))
+    stage.cite("p. 159")
+    stage.play(AnswerText("s1", " |\n| Okafor 2014 | mixed models with effort as covariate | "))
+    stage.cite("p. 150", "unverified", "this page was not read in this chat")
+    stage.play(AnswerText("s1", " |"))
     stage.play(
         AnswerText("s1", "\n\nThe share of records within 1 km of a road, 62 %, is reported only in the second ")
     )
@@ -195,13 +249,69 @@ def narrow(stage: Stage) -> None:
     answered(stage)
 
 
+def rich(stage: Stage) -> None:
+    """An answer with all that Markdown offers, found in, in the middle of being found in."""
+    stage.welcome()
+    stage.ask("What do the two works share?")
+    stage.play(AnswerText("s1", RICH), TurnFinished("s1", "n2", "stop", 3000, 100, True))
+    stage.do("findAction")
+    stage.find(QLineEdit, "findField").setText("effort")
+    QTest.keyClick(stage.find(QLineEdit, "findField"), Qt.Key.Key_Return)
+
+
+def searching(stage: Stage) -> None:
+    """A chat is looked for, and one is being renamed."""
+    stage.welcome()
+    stage.find(QLineEdit, "sessionSearch").setText("sampling")
+    stage.window.session_list.rename("s1")
+
+
+def models(stage: Stage) -> None:
+    """The models that can be chosen."""
+    stage.welcome()
+    stage.find(QMenu, "modelMenu").popup(stage.window.mapToGlobal(stage.window.rect().center()))
+
+
+def other_model(stage: Stage) -> None:
+    """Any other model."""
+    stage.welcome()
+    stage.do("otherModelAction")
+
+
+def web_page(stage: Stage) -> None:
+    """A web page is asked about."""
+    stage.welcome()
+    LinkDialog("https://example.org/articles/2010?id=152", stage.window).open()
+
+
+def shortcuts(stage: Stage) -> None:
+    """What the keys do."""
+    stage.welcome()
+    stage.do("shortcutsAction")
+
+
 def about(stage: Stage) -> None:
     """What Help tells."""
     stage.welcome()
     AboutDialog(stage.window).open()
 
 
-SCENES: tuple[Callable[[Stage], None], ...] = (empty, indexing, streaming, answered, failed, lost, narrow, about)
+SCENES: tuple[Callable[[Stage], None], ...] = (
+    empty,
+    indexing,
+    streaming,
+    answered,
+    rich,
+    failed,
+    lost,
+    narrow,
+    searching,
+    models,
+    other_model,
+    web_page,
+    shortcuts,
+    about,
+)
 
 
 def main(folder: Path) -> None:
@@ -214,7 +324,8 @@ def main(folder: Path) -> None:
             stage = Stage(dark)
             scene(stage)
             QTest.qWait(DRAWN_MILLISECONDS)
-            shown = stage.window.findChild(AboutDialog) or stage.window
+            menu = stage.find(QMenu, "modelMenu")
+            shown = menu if menu.isVisible() else stage.window.findChild(QDialog) or stage.window
             shown.grab().save(str(folder / f"{scene.__name__}-{'dark' if dark else 'light'}.png"))
             stage.window.deleteLater()
             stage.owner.deleteLater()

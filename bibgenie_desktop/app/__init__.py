@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from ..cli.options import Options, parse_options
 from ..cli.roles import engine_argv
+from .language import chosen_language
 
 if TYPE_CHECKING:
     from .application import Application
@@ -24,7 +25,8 @@ def build(argv: Sequence[str]) -> Application:
     """
     from .application import Application
 
-    return Application(engine_argv(parse_options(argv)))
+    options = parse_options(argv)
+    return Application(engine_argv(options), chosen_language(options))
 
 
 def run(options: Options) -> int:

@@ -10,12 +10,16 @@ from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
 from PySide6.QtWidgets import QApplication
 
 from ..transport.supervision import EngineEnd, EngineSupervisor
+from ..ui.chat.formula_pictures import FormulaPictures, FormulaStyle
+from ..ui.chat.markdown_body import MarkdownBody
 from ..ui.controller import Controller
 from ..ui.links import LinkRouter
+from ..ui.passages import PassageOpener
 from ..ui.tasks import TaskRegistry
 from ..ui.theme import Theme
 from ..ui.times import now
 from ..ui.timing import qt_timers
+from ..ui.translations import load_translations
 from ..ui.window import MainWindow
 
 LOOP_MILLISECONDS = 20
@@ -90,19 +94,21 @@ class Ready:
 class Application(QObject):
     """The window and its engine.
 
-    `window` is the main window, `ready` tells when the engine answers. Whoever builds one closes it.
+    `window` is the main window, `ready` tells when the engine answers. Whoever builds one closes it. `language` is the
+    window's, "" for the system's.
     """
 
     # Events come through a signal: an error in a slot is reported, and the next event is taken all the same.
     _received = Signal(object)
 
-    def __init__(self, engine_argv: Sequence[str]) -> None:
+    def __init__(self, engine_argv: Sequence[str], language: str = "") -> None:
         self._qt = QApplication.instance() or QApplication(["bibgenie-desktop"])
         super().__init__()
         assert isinstance(self._qt, QApplication)
         # The last window that closes must not stop the event loop under tasks that are ending.
         self._quits_on_close = self._qt.quitOnLastWindowClosed()
         self._qt.setQuitOnLastWindowClosed(False)
+        self._translations = load_translations(self._qt, language)
         self._tasks = TaskRegistry()
         self._supervisor = EngineSupervisor(engine_argv, take=self._received.emit, ended=self._engine_ended)
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -110,11 +116,21 @@ class Application(QObject):
         self.closed = False
         """Whether everything was let go of."""
         self.ready = Ready(self)
-        theme = Theme(self)
+        self._theme = Theme(self)
         make_timer = qt_timers(self)
         self._controller = Controller(self._supervisor.send, now, make_timer, self)
-        self.window = MainWindow(self._controller, theme, LinkRouter(self), now, make_timer)
+        self._formulas = FormulaPictures(self._supervisor.send, self._formula_style, make_timer, self)
+        router = LinkRouter(self)
+        self._passages = PassageOpener(router, self._controller.outgoing, self._tasks, self)
+        answers = MarkdownBody(self._formulas.picture, self._formulas.image)
+        self.window = MainWindow(self._controller, self._theme, router, now, make_timer, answers)
+        self.window.message_list.formulas_wanted.connect(self._formulas.want)
+        self._formulas.drawn.connect(self.window.message_list.formulas_drawn)
+        self._passages.answered.connect(self.window.show_answer)
         self._received.connect(self._controller.take)
+        self._received.connect(self._formulas.take)
+        self._controller.welcomed.connect(self._formulas.engine_ready)
+        self._controller.welcomed.connect(self._passages.engine_answers)
         self._controller.welcomed.connect(self.ready.set)
         self._controller.restart_wanted.connect(self._start_engine)
         self.window.closing.connect(self.close)
@@ -154,7 +170,13 @@ class Application(QObject):
 
     def _engine_ended(self, end: EngineEnd) -> None:
         self.ready.clear("" if end.restarting else end.sentence)
+        self._formulas.engine_ended()
+        self._passages.engine_ended()
         self._controller.engine_ended(end.sentence, end.restarting)
+
+    def _formula_style(self) -> FormulaStyle:
+        messages = self.window.message_list
+        return FormulaStyle.of(messages.font(), self._theme.colours, messages.devicePixelRatioF())
 
     async def _close(self) -> None:
         self._controller.close()
@@ -174,6 +196,7 @@ class Application(QObject):
         self.window.let_close()
         self.window.close()
         self.window.deleteLater()
+        self._translations.unload()
         self._qt.setQuitOnLastWindowClosed(self._quits_on_close)
         self.deleteLater()
 

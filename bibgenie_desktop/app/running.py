@@ -18,6 +18,7 @@ from ..cli.roles import engine_argv
 from ..profile.logs import start_logging
 from ..profile.paths import find_profile
 from .application import Application
+from .language import chosen_language
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ def run_window(options: Options) -> int:
 async def stay(options: Options) -> None:
     """Show the window until it is closed, or the process is asked to end."""
     loop = asyncio.get_running_loop()
-    application = Application(engine_argv(options))
+    application = Application(engine_argv(options), chosen_language(options))
     closed = asyncio.Event()
     application.window.destroyed.connect(closed.set)
     numbers = () if sys.platform == "win32" else (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

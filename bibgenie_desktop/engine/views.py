@@ -14,6 +14,7 @@ from ..sessions.nodes import Node
 from ..sessions.parts import FilePart, ImagePart, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
 from ..store.sessions import SessionSummary
 from ..zotero.links import build_link
+from .agent.tools import call_title
 
 Row = TypeVar("Row", SessionRow, BranchRow)
 
@@ -59,8 +60,8 @@ def segments_of(node: Node) -> list[Segment]:
             case ReasoningPart(text=text):
                 segments.append(Segment("reasoning", text))
             case ToolCallPart():
-                summary = part.summary[:LONGEST_DETAIL]
-                segments.append(Segment("tool", one_line(part.name), state=part.state, detail=summary))
+                title, summary = one_line(call_title(part.name, part.arguments)), part.summary[:LONGEST_DETAIL]
+                segments.append(Segment("tool", title, "", part.state, summary, part.duration_ms))
             case ZoteroPart(title=title, citation=citation):
                 segments.append(Segment("text", f"[{one_line(citation or title)}]"))
             case ImagePart(name=name, mime=mime) | FilePart(name=name, mime=mime):

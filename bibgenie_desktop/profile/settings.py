@@ -20,13 +20,15 @@ class SettingsUnreadable(Exception):
 class Settings:
     """The settings this version knows. `real_library_used` keeps `auto` from falling back to the demo library.
 
-    `api_base` is the address of `model` alone; `endpoints` holds those of other models, by name.
+    `api_base` is the address of `model` alone; `endpoints` holds those of other models, by name. `language` is the
+    window's, "" for the system's.
     """
 
     model: str = ""
     api_base: str = ""
     zotero: str = "auto"
     real_library_used: bool = False
+    language: str = ""
     endpoints: Mapping[str, str] = field(default_factory=dict)
 
     def address(self, model: str) -> str:
@@ -40,6 +42,7 @@ _PLACES = {
     "api_base": ("model", "api_base"),
     "zotero": ("zotero", "source"),
     "real_library_used": ("zotero", "real_library_used"),
+    "language": ("window", "language"),
 }
 _ENDPOINTS = "endpoints"
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields, is_dataclass
 from reprlib import repr as shortened
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from . import messages
 from .messages import Command, Event
@@ -46,51 +46,98 @@ def _message(data: object, kinds: Mapping[str, type[Any]]) -> Any:
     return _build(kind, {key: value for key, value in data.items() if key != "type"})
 
 
-_HINTS: dict[type[Any], dict[str, Any]] = {}
+_Reader: TypeAlias = Callable[[Any, str], Any]
+"""Checks a value and builds what it stands for; the text says where it stands."""
 
 
-def _hints(kind: type[Any]) -> dict[str, Any]:
-    if kind not in _HINTS:
-        _HINTS[kind] = get_type_hints(kind, vars(messages))
-    return _HINTS[kind]
+_FIELDS: dict[type[Any], dict[str, tuple[_Reader, str]]] = {}
+
+
+def _fields_of(kind: type[Any]) -> dict[str, tuple[_Reader, str]]:
+    """How the fields of a message, or of a piece of one, are read: found out once, for lists of thousands."""
+    if kind not in _FIELDS:
+        hints = get_type_hints(kind, vars(messages))
+        names = [field.name for field in fields(kind)]
+        _FIELDS[kind] = {name: (_reader(hints[name]), f"{kind.__name__}.{name}") for name in names}
+    return _FIELDS[kind]
 
 
 def _build(kind: type[Any], data: Mapping[str, Any]) -> Any:
-    hints = _hints(kind)
-    unknown = data.keys() - {field.name for field in fields(kind)}
+    known = _fields_of(kind)
+    unknown = data.keys() - known.keys()
     if unknown:
         raise MalformedMessage(f"{kind.__name__} has no {shortened(sorted(unknown))}")
-    values = {name: _value(hints[name], value, f"{kind.__name__}.{name}") for name, value in data.items()}
+    values = {}
+    for name, value in data.items():
+        read, where = known[name]
+        values[name] = read(value, where)
     try:
         return kind(**values)
     except TypeError as error:
         raise MalformedMessage(f"{kind.__name__}: {error}") from error
 
 
-def _value(hint: Any, value: Any, where: str) -> Any:
+def _reader(hint: Any) -> _Reader:
     origin = get_origin(hint)
     if origin in (Union, types.UnionType):
-        for option in get_args(hint):
+        return _union(tuple(_reader(option) for option in get_args(hint)))
+    if origin is Literal:
+        return _literal(frozenset(get_args(hint)))
+    if origin is tuple:
+        return _array(_reader(get_args(hint)[0]))
+    if is_dataclass(hint) and isinstance(hint, type):
+        return _piece(hint)
+    return _plain(dict if origin is dict else hint)
+
+
+def _union(options: tuple[_Reader, ...]) -> _Reader:
+    def read(value: Any, where: str) -> Any:
+        for option in options:
             try:
-                return _value(option, value, where)
+                return option(value, where)
             except MalformedMessage:
                 continue
-        raise MalformedMessage(f"{where}: {shortened(value)}")
-    if origin is Literal:
-        if value in get_args(hint) and isinstance(value, str):
+        raise _wrong(value, where)
+
+    return read
+
+
+def _literal(words: frozenset[str]) -> _Reader:
+    def read(value: Any, where: str) -> Any:
+        if isinstance(value, str) and value in words:
             return value
-    elif origin is tuple:
+        raise _wrong(value, where)
+
+    return read
+
+
+def _array(item: _Reader) -> _Reader:
+    def read(value: Any, where: str) -> Any:
         if isinstance(value, list):
-            return tuple(_value(get_args(hint)[0], item, where) for item in value)
-    elif origin is dict:
-        if isinstance(value, dict):
-            return value
-    elif is_dataclass(hint) and isinstance(hint, type):
+            return tuple([item(each, where) for each in value])
+        raise _wrong(value, where)
+
+    return read
+
+
+def _piece(kind: type[Any]) -> _Reader:
+    def read(value: Any, where: str) -> Any:
         if isinstance(value, Mapping):
-            return _build(hint, value)
-    elif hint is type(None):
-        if value is None:
-            return None
-    elif isinstance(value, hint) and not (hint is int and isinstance(value, bool)):
-        return value
-    raise MalformedMessage(f"{where}: {shortened(value)}")
+            return _build(kind, value)
+        raise _wrong(value, where)
+
+    return read
+
+
+def _plain(kind: type[Any]) -> _Reader:
+    def read(value: Any, where: str) -> Any:
+        # In JSON true is no number, in Python it is one.
+        if isinstance(value, kind) and (kind is not int or not isinstance(value, bool)):
+            return value
+        raise _wrong(value, where)
+
+    return read
+
+
+def _wrong(value: object, where: str) -> MalformedMessage:
+    return MalformedMessage(f"{where}: {shortened(value)}")

@@ -227,7 +227,7 @@ class Segment:
 
     `text`: Markdown as the model wrote it. `citation`: `text` is the label, `link` the `zotero://` address, `state`
     the citation's state, `detail` why it is not verified or the quoted passage. `tool`: `text` says what was done,
-    `state` how it went, `detail` the count. `reasoning`: the model's thinking.
+    `state` how it went, `detail` the count, `duration_ms` the time it took. `reasoning`: the model's thinking.
     """
 
     kind: SegmentKind
@@ -235,6 +235,7 @@ class Segment:
     link: str = ""
     state: CitationState | ToolState | Literal[""] = ""
     detail: str = ""
+    duration_ms: int = 0
 
 
 # Events

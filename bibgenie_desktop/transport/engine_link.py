@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
@@ -18,8 +19,8 @@ CLOSING_GRACE = 1.2
 """Seconds that the engine has to keep what streams and end, before it is killed."""
 WRITING_GRACE = 0.4
 """Seconds that an engine has to take the commands that wait for it, before its input is closed."""
-BURST = 50
-"""Events that are taken in one go, before the event loop gets a turn."""
+BURST_SECONDS = 0.004
+"""Time in which events are taken in one go, before the event loop gets a turn: a window draws in between."""
 
 _ENDED = "The engine ended unexpectedly; what was stored is safe."
 _UNREADABLE = "The engine said something that this window does not understand; what was stored is safe."
@@ -95,7 +96,7 @@ class EngineLink:
             await self._child.send(to_json(self._outgoing.popleft()))
 
     async def _read(self) -> None:
-        taken = 0
+        begun = time.monotonic()
         while (message := await self._child.receive()) is not None:
             try:
                 event = event_from_json(message)
@@ -107,9 +108,9 @@ class EngineLink:
             if self._refused(event):
                 break
             self._take(event)
-            taken += 1
-            if taken % BURST == 0:
+            if time.monotonic() - begun > BURST_SECONDS:
                 await asyncio.sleep(0)
+                begun = time.monotonic()
         # One that refused, or only closed its output, still runs.
         await self._child.close(CLOSING_GRACE)
 

@@ -18,10 +18,12 @@ class Composer(QPlainTextEdit):
 
     Signals:
         submitted: Enter was pressed.
+        recall_wanted: the up key was pressed in the empty box.
         focus_changed(has_focus): the box got or lost the focus.
     """
 
     submitted = Signal()
+    recall_wanted = Signal()
     focus_changed = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -49,7 +51,9 @@ class Composer(QPlainTextEdit):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tell Enter from all other keys."""
-        if event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        if event.key() == Qt.Key.Key_Up and not self.toPlainText() and not self._composing:
+            self.recall_wanted.emit()
+        elif event.key() not in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             super().keyPressEvent(event)
         elif self._composing:
             event.accept()  # it belongs to the input method, which takes what was composed

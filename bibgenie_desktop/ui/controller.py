@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, Signal
@@ -14,18 +14,23 @@ from ..protocol.messages import (
     Branch,
     BranchChanged,
     BranchRow,
+    ChooseModel,
     Command,
     CommandFailed,
     Event,
-    FetchBodies,
     LibraryProgress,
-    ListSessions,
+    ListModels,
+    ModelChosen,
+    ModelList,
+    ModelState,
     NodeBody,
     OpenSession,
+    RenameSession,
     SaveDraft,
     SendMessage,
     SessionList,
-    SessionRow,
+    SessionRenamed,
+    SessionsChanged,
     StopTurn,
     ToolFinished,
     ToolStarted,
@@ -34,13 +39,13 @@ from ..protocol.messages import (
     TurnStarted,
     Welcome,
 )
+from .bodies import BodyFetching
 from .chat.conversation import Conversation
 from .drafts import NEW_CHAT, Drafts
+from .listing import SessionListing
+from .outgoing import Outgoing
 from .times import Clock
 from .timing import MakeTimer
-
-BODIES_AT_ONCE = 50
-"""Nodes whose bodies are asked for in one command."""
 
 
 @dataclass(slots=True)
@@ -62,7 +67,8 @@ class Controller(QObject):
         notice_changed(str, bool): the sentence above the composer, "" for none; whether "Start again" is offered.
         sessions_changed(tuple[SessionRow, ...]): the chats.
         library_changed(LibraryProgress): how far the library is.
-        model_changed(str): the model that answers.
+        models_changed(ModelList): the models that can be chosen, and the one that answers.
+        model_loading(ModelState): how far loading the model is.
         welcomed: the engine answers.
         restart_wanted: the person wants the engine started again.
     """
@@ -73,7 +79,8 @@ class Controller(QObject):
     notice_changed = Signal(str, bool)
     sessions_changed = Signal(tuple)
     library_changed = Signal(object)
-    model_changed = Signal(str)
+    models_changed = Signal(object)
+    model_loading = Signal(object)
     welcomed = Signal()
     restart_wanted = Signal()
 
@@ -81,10 +88,12 @@ class Controller(QObject):
         self, send: Callable[[Command], None], clock: Clock, make_timer: MakeTimer, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
-        self._send = send
+        self.outgoing = Outgoing(send)
+        """The way to the engine."""
         self._clock = clock
         self._drafts = Drafts(self._save_draft, make_timer)
-        self._requests = 0
+        self._listing = SessionListing(self.outgoing, self.sessions_changed.emit)
+        self._bodies = BodyFetching(self.outgoing)
         self._ready = False
         self._gone = False
         self._engine_notice = ""
@@ -93,11 +102,6 @@ class Controller(QObject):
         self._sending: dict[int, Conversation] = {}
         self._waiting: dict[int, SendMessage] = {}
         self._openings: dict[int, _Opening] = {}
-        self._fetching: dict[int, tuple[Conversation, tuple[str, ...]]] = {}
-        self._sessions: tuple[SessionRow, ...] = ()
-        self._arriving: list[SessionRow] = []
-        self._listing = 0
-        self._list_stale = False
 
     @property
     def conversation(self) -> Conversation:
@@ -114,8 +118,30 @@ class Controller(QObject):
     def open_session(self, session_id: str) -> None:
         """Show a stored chat."""
         if session_id != self._current.session_id:
-            title = next((row.title for row in self._sessions if row.id == session_id), "")
+            title = self._listing.title_of(session_id)
             self._show(self._conversations.get(session_id) or Conversation(session_id, title))
+
+    def rename(self, session_id: str, title: str) -> None:
+        """Give a chat another title."""
+        if self._ready:
+            self.outgoing.ask(RenameSession(session_id, title))
+        else:
+            self._tell_notice()
+
+    def choose_model(self, name: str) -> None:
+        """Have the next questions answered by another model."""
+        if self._ready:
+            self.outgoing.ask(ChooseModel(name))
+        else:
+            self._tell_notice()
+
+    def look_at(self, first: int, last: int) -> None:
+        """The person looks at these rows of the chat that is shown."""
+        self._bodies.want(self._current, first, last)
+
+    def look_at_all(self) -> None:
+        """The person wants to search the chat that is shown."""
+        self._bodies.want_all(self._current)
 
     def submit(self, text: str) -> None:
         """Send the question that was written in the chat that is shown."""
@@ -130,15 +156,22 @@ class Controller(QObject):
             conversation.notice = ""
             conversation.ask(text, self._clock().isoformat())
             self._drafts.sent(conversation.session_id)
-            command = SendMessage(text, conversation.session_id, request=self._next_request())
+            command = SendMessage(text, conversation.session_id, request=self.outgoing.number())
             self._sending[command.request] = conversation
             if self._ready:
-                self._send(command)
+                self.outgoing.send(command)
             else:
                 self._waiting[command.request] = command
             self.draft_changed.emit("")
             self._tell_notice()
             self._tell_busy()
+
+    def recall(self) -> None:
+        """Put the last question of the chat that is shown into the composer, to be asked in another way."""
+        asked = [message.source for message in self._current.messages if message.role == "user" and message.ready]
+        if asked:
+            self._drafts.edited(self._current.session_id, asked[-1])
+            self.draft_changed.emit(asked[-1])
 
     def stop(self) -> None:
         """Stop the answer that streams, or is to come, in the chat that is shown."""
@@ -147,13 +180,17 @@ class Controller(QObject):
             del self._waiting[request]
             self._take_back(self._sending.pop(request), "")
         if self._current.busy and not waiting:
-            self._send(StopTurn(self._current.session_id, self._next_request()))
+            self.outgoing.ask(StopTurn(self._current.session_id))
 
     def draft_edited(self, text: str) -> None:
         """The person changed what stands in the composer."""
         self._drafts.edited(self._current.session_id, text)
         if self._current.notice:
             self._say(self._current, "")
+
+    def say(self, sentence: str) -> None:
+        """Say a sentence above the composer of the chat that is shown."""
+        self._say(self._current, sentence)
 
     def start_again(self) -> None:
         """Start the engine again after it was given up."""
@@ -185,27 +222,40 @@ class Controller(QObject):
         self._sending.clear()
         self._waiting.clear()
         self._openings.clear()
-        self._fetching.clear()
-        self._listing = 0
+        self.outgoing.lost()
+        self._bodies.lost()
+        self._listing.lost()
         self._drafts.unsure()
         self._tell_notice()
         self._tell_busy()
 
     def take(self, event: Event) -> None:
         """Take one event of the engine."""
+        if self.outgoing.answered(event):
+            return
         match event:
             case Welcome():
                 self._welcome(event)
             case LibraryProgress():
                 self.library_changed.emit(event)
             case SessionList():
-                self._take_sessions(event)
+                self._listing.take(event)
+            case SessionRenamed():
+                self._renamed(event)
+            case SessionsChanged(session_ids=session_ids):
+                self._changed_elsewhere(session_ids)
             case Branch():
                 self._take_branch(event)
             case NodeBody():
-                self._take_body(event)
+                self._bodies.take(event)
             case BranchChanged():
-                self._list_sessions()
+                self._listing.ask()
+            case ModelList():
+                self.models_changed.emit(event)
+            case ModelChosen():
+                self.outgoing.ask(ListModels())
+            case ModelState():
+                self.model_loading.emit(event)
             case CommandFailed():
                 self._command_failed(event)
             case TurnStarted():
@@ -220,53 +270,41 @@ class Controller(QObject):
                 | TurnFailed(session_id=session_id)
             ):
                 if session_id in self._conversations:
-                    self._take_answer(self._conversations[session_id], event)
-            case _:
-                pass
-
-    def _take_answer(self, conversation: Conversation, event: Event) -> None:
-        match event:
-            case AnswerText(text=text):
-                conversation.add_text(text)
-            case AnswerReasoning(text=text):
-                conversation.add_text(text, "reasoning")
-            case AnswerCitation():
-                conversation.add_citation(event)
-            case ToolStarted():
-                conversation.start_tool(event.call_id, event.title)
-            case ToolFinished():
-                conversation.finish_tool(event.call_id, event.state, event.summary)
-            case TurnFinished():
-                conversation.finish("stored", event.sentence, event.node_id)
-                self._answer_ended(conversation)
-            case TurnFailed():
-                conversation.finish("failed", event.sentence, event.node_id)
-                self._answer_ended(conversation)
+                    conversation = self._conversations[session_id]
+                    conversation.take(event)
+                    if isinstance(event, TurnFinished | TurnFailed):
+                        self._answer_ended(conversation)
             case _:
                 pass
 
     def _welcome(self, event: Welcome) -> None:
         self._ready = True
         self._engine_notice = ""
-        self.model_changed.emit(event.model)
         self._drafts.flush()
-        self._list_sessions()
+        self._listing.ask()
+        self.outgoing.ask(ListModels())
+        self._bodies.resume()
         # After a restart the stored branch is looked at again: it is what counts.
         self._open(self._current)
         waiting, self._waiting = self._waiting, {}
         for command in waiting.values():
-            self._send(command)
+            self.outgoing.send(command)
         self._tell_notice()
         self.welcomed.emit()
 
-    def _take_sessions(self, event: SessionList) -> None:
-        self._arriving += event.sessions
-        if not event.more:
-            self._listing = 0
-            self._sessions = tuple(self._arriving)
-            self.sessions_changed.emit(self._sessions)
-            if self._list_stale:
-                self._list_sessions()
+    def _renamed(self, event: SessionRenamed) -> None:
+        self._listing.renamed(event)
+        for conversation in {self._current, *self._conversations.values()}:
+            if conversation.session_id == event.session_id:
+                conversation.title = event.title
+        if self._current.session_id == event.session_id:
+            self.conversation_changed.emit(self._current)
+
+    def _changed_elsewhere(self, session_ids: Sequence[str]) -> None:
+        """Another window or command worked on these chats."""
+        self._listing.ask()
+        if self._current.session_id in session_ids and not self._current.busy:
+            self._open(self._current)
 
     def _take_branch(self, event: Branch) -> None:
         opening = self._openings.get(event.request)
@@ -282,38 +320,22 @@ class Controller(QObject):
             conversation.title = event.title
         conversation.load(opening.rows)
         draft = self._drafts.stored(event.session_id, opening.draft)
-        missing = conversation.missing()
-        for start in range(0, len(missing), BODIES_AT_ONCE):
-            self._fetch(conversation, tuple(missing[start : start + BODIES_AT_ONCE]))
         if conversation is self._current:
             self.conversation_changed.emit(conversation)
             self.draft_changed.emit(draft)
 
-    def _take_body(self, event: NodeBody) -> None:
-        if event.request in self._fetching:
-            conversation, node_ids = self._fetching[event.request]
-            conversation.add_body(event.node_id, event.segments, event.more)
-            if event.node_id == node_ids[-1] and not event.more:
-                del self._fetching[event.request]
-
     def _command_failed(self, event: CommandFailed) -> None:
-        if event.request == self._listing:
-            self._listing = 0
+        self._listing.failed(event.request)
         conversation = self._sending.pop(event.request, None)
         opening = self._openings.pop(event.request, None)
-        fetching = self._fetching.pop(event.request, None)
         if conversation is not None:
             self._take_back(conversation, event.sentence)
-        elif fetching is not None:
-            # One body that cannot be read holds up no other.
-            conversation, node_ids = fetching
-            for node_id in node_ids:
-                if len(node_ids) == 1:
-                    conversation.body_failed(node_id, event.sentence)
-                else:
-                    self._fetch(conversation, (node_id,))
-        elif opening is None or opening.conversation.session_id:
-            self._say(opening.conversation if opening else self._current, event.sentence)
+        elif opening is not None:
+            # Of a chat that does not exist yet only the draft was asked for, which is the one that stands here.
+            if opening.conversation.session_id:
+                self._say(opening.conversation, event.sentence)
+        elif not self._bodies.failed(event.request, event.sentence):
+            self._say(self._current, event.sentence)
 
     def _turn_started(self, event: TurnStarted) -> None:
         conversation = self._sending.pop(event.request, None)
@@ -329,7 +351,6 @@ class Controller(QObject):
         elif is_new and self._drafts.text(NEW_CHAT):
             # The engine emptied the new chat's draft with the question; what was written since is another chat's.
             self._drafts.edited(NEW_CHAT, self._drafts.text(NEW_CHAT))
-        self.model_changed.emit(event.model)
         self._tell_busy()
 
     def _answer_ended(self, conversation: Conversation) -> None:
@@ -364,25 +385,11 @@ class Controller(QObject):
     def _open(self, conversation: Conversation) -> None:
         """Fetch the stored branch; of the new chat, which has none, the draft."""
         if self._ready:
-            request = self._next_request()
-            self._openings[request] = _Opening(conversation)
-            self._send(OpenSession(conversation.session_id, request))
-
-    def _fetch(self, conversation: Conversation, node_ids: tuple[str, ...]) -> None:
-        request = self._next_request()
-        self._fetching[request] = conversation, node_ids
-        self._send(FetchBodies(node_ids, request))
-
-    def _list_sessions(self) -> None:
-        self._list_stale = bool(self._listing)
-        if not self._listing:
-            self._listing = self._next_request()
-            self._arriving = []
-            self._send(ListSessions(self._listing))
+            self._openings[self.outgoing.ask(OpenSession(conversation.session_id))] = _Opening(conversation)
 
     def _save_draft(self, session_id: str, text: str) -> bool:
         if self._ready:
-            self._send(SaveDraft(text, session_id, self._next_request()))
+            self.outgoing.ask(SaveDraft(text, session_id))
         return self._ready
 
     def _say(self, conversation: Conversation, sentence: str) -> None:
@@ -394,7 +401,3 @@ class Controller(QObject):
 
     def _tell_busy(self) -> None:
         self.busy_changed.emit(self._current.busy)
-
-    def _next_request(self) -> int:
-        self._requests += 1
-        return self._requests

@@ -27,10 +27,25 @@ def square_icon(colour: str) -> QIcon:
 
 def plus_icon(colour: str) -> QIcon:
     """A plus: new."""
+    return _lines(colour, [QPointF(9, 4), QPointF(9, 14)], [QPointF(4, 9), QPointF(14, 9)])
+
+
+def chevron_icon(colour: str, *, up: bool = False) -> QIcon:
+    """A chevron: the next, or the one before."""
+    tip, ends = (6.5, 11.5) if up else (11.5, 6.5)
+    return _lines(colour, [QPointF(4.5, ends), QPointF(9, tip), QPointF(13.5, ends)])
+
+
+def cross_icon(colour: str) -> QIcon:
+    """A cross: close."""
+    return _lines(colour, [QPointF(5, 5), QPointF(13, 13)], [QPointF(13, 5), QPointF(5, 13)])
+
+
+def _lines(colour: str, *lines: list[QPointF]) -> QIcon:
     pixmap, painter = _canvas()
     painter.setPen(QPen(QColor(colour), 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))
-    painter.drawLine(QPointF(9, 4), QPointF(9, 14))
-    painter.drawLine(QPointF(4, 9), QPointF(14, 9))
+    for line in lines:
+        painter.drawPolyline(QPolygonF(line))
     painter.end()
     return QIcon(pixmap)
 

@@ -1,4 +1,4 @@
-"""The list of chats at the left: grouped by day, the last used first."""
+"""The list of chats at the left: grouped by day, the last used first, found by their titles, renamed in place."""
 
 from __future__ import annotations
 
@@ -12,17 +12,30 @@ from PySide6.QtCore import (
     QModelIndex,
     QObject,
     QPersistentModelIndex,
+    QPoint,
     QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPen
-from PySide6.QtWidgets import QAbstractItemView, QListView, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeySequence, QPainter, QPen
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
 from ..protocol.messages import SessionRow
 from .theme import Theme, sized
 from .times import Age, Clock, age, local, short
+
+LONGEST_TITLE = 200
+"""Characters."""
 
 
 class SessionRole(IntEnum):
@@ -42,7 +55,13 @@ class _Line:
 
 
 class SessionListModel(QAbstractListModel):
-    """The chats with headings between them. Headings can be neither chosen nor opened."""
+    """The chats with headings between them. Headings can be neither chosen nor opened.
+
+    Signals:
+        renamed(session_id, title): the person wrote another title.
+    """
+
+    renamed = Signal(str, str)
 
     def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -82,7 +101,18 @@ class SessionListModel(QAbstractListModel):
         """A heading can neither be chosen nor used."""
         if not index.isValid() or not self._lines[index.row()].session_id:
             return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
+
+    def setData(
+        self, index: QModelIndex | QPersistentModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole
+    ) -> bool:
+        """Want a chat renamed; it shows the title once it has it."""
+        line = self._lines[index.row()] if index.isValid() else _Line("")
+        title = " ".join(str(value).split())
+        if role != Qt.ItemDataRole.EditRole or not line.session_id or title in ("", line.title):
+            return False
+        self.renamed.emit(line.session_id, title)
+        return True
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """What a role tells of a line."""
@@ -90,7 +120,7 @@ class SessionListModel(QAbstractListModel):
             return None
         line = self._lines[index.row()]
         match role:
-            case Qt.ItemDataRole.DisplayRole:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
                 return line.title
             case Qt.ItemDataRole.AccessibleTextRole:
                 return f"{line.title}, {line.detail}" if line.session_id else line.title
@@ -116,9 +146,11 @@ class SessionList(QListView):
 
     Signals:
         chosen(session_id): the person wants this chat opened.
+        renamed(session_id, title): the person wants this chat to have another title.
     """
 
     chosen = Signal(str)
+    renamed = Signal(str, str)
 
     def __init__(self, theme: Theme, clock: Clock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -127,7 +159,10 @@ class SessionList(QListView):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.setMouseTracking(True)
+        self._all: tuple[SessionRow, ...] = ()
+        self._words: list[str] = []
         self._sessions = SessionListModel(clock, self)
         self.setModel(self._sessions)
         self.setItemDelegate(_SessionDelegate(theme, self))
@@ -135,12 +170,25 @@ class SessionList(QListView):
         # One signal for a click and for Enter, on every platform.
         self.clicked.connect(self._choose)
         self.activated.connect(self._choose)
+        self.customContextMenuRequested.connect(self._pop_menu_up)
+        self._sessions.renamed.connect(self.renamed)
+        self.itemDelegate().closeEditor.connect(self._show, Qt.ConnectionType.QueuedConnection)
         theme.changed.connect(self.viewport().update)
 
     def show_sessions(self, sessions: Sequence[SessionRow]) -> None:
         """Show these chats; the open one stays marked."""
-        self._sessions.show(sessions)
-        self.mark(self._current)
+        self._all = tuple(sessions)
+        self._show()
+
+    def search(self, text: str) -> None:
+        """Show only chats whose titles hold all of these words; all for none."""
+        self._words = text.casefold().split()
+        self._show()
+
+    @property
+    def finds_nothing(self) -> bool:
+        """Whether there are chats, but none with the words looked for."""
+        return bool(self._all) and not self._sessions.rowCount()
 
     def mark(self, session_id: str) -> None:
         """Mark the chat that is open; "" marks none."""
@@ -150,6 +198,49 @@ class SessionList(QListView):
             self.selectionModel().clear()
         elif self.currentIndex().row() != row:
             self.setCurrentIndex(self._sessions.index(row))
+
+    def open_first(self) -> None:
+        """Open the first chat that is shown."""
+        for row in range(self._sessions.rowCount()):
+            index = self._sessions.index(row)
+            if index.data(SessionRole.SESSION_ID):
+                self.setCurrentIndex(index)
+                self._choose(index)
+                return
+
+    def rename(self, session_id: str) -> None:
+        """Let the person write another title in the title's place."""
+        row = self._sessions.row_of(session_id)
+        if row >= 0:
+            index = self._sessions.index(row)
+            self.scrollTo(index)
+            self.edit(index)
+
+    def context_menu(self, index: QModelIndex) -> QMenu:
+        """`sessionMenu`: what can be done with a chat."""
+        session_id = index.data(SessionRole.SESSION_ID)
+        menu = QMenu(self)
+        menu.setObjectName("sessionMenu")
+        menu.addAction(self.tr("Open"), lambda: self._choose(self._sessions.index(self._sessions.row_of(session_id))))
+        menu.addAction(self.tr("Rename"), lambda: self.rename(session_id)).setShortcut(QKeySequence(Qt.Key.Key_F2))
+        return menu
+
+    def _pop_menu_up(self, place: QPoint) -> None:
+        index = self.indexAt(place)
+        if index.data(SessionRole.SESSION_ID):
+            menu = self.context_menu(index)
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.viewport().mapToGlobal(place))
+
+    def _show(self) -> None:
+        # A title that is being written is not taken away by a list that changes meanwhile: it comes afterwards.
+        if self.state() != QAbstractItemView.State.EditingState:
+            self._sessions.show([each for each in self._all if self._matches(each.title)])
+            self.mark(self._current)
+
+    def _matches(self, title: str) -> bool:
+        folded = title.casefold()
+        return all(word in folded for word in self._words)
 
     def _choose(self, index: QModelIndex) -> None:
         session_id = index.data(SessionRole.SESSION_ID)
@@ -171,6 +262,23 @@ class _SessionDelegate(QStyledItemDelegate):
         if index.data(SessionRole.SESSION_ID):
             return QSize(120, QFontMetrics(title).height() + height + 18)
         return QSize(120, height + 18)
+
+    def createEditor(
+        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> QWidget:
+        """The line in which a title is written."""
+        editor = QLineEdit(parent)
+        editor.setObjectName("sessionTitleField")
+        editor.setAccessibleName(self.tr("Title of the chat"))
+        editor.setMaxLength(LONGEST_TITLE)
+        return editor
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        """In the place of the whole line."""
+        rect: QRect = option.rect
+        editor.setGeometry(rect.adjusted(8, 2, -8, -2))
 
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

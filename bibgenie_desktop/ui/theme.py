@@ -172,7 +172,33 @@ def style_sheet(colours: Colours) -> str:
         QWidget#chatPane, QWidget#chatColumn {{ background: {c.paper}; }}
         QWidget#chatHeader {{ background: {c.paper}; border-bottom: 1px solid {c.line}; }}
         QLabel#chatTitle {{ color: {c.text}; font-weight: 600; }}
+        QWidget#emptyPage, QStackedWidget {{ background: {c.paper}; }}
+        QPushButton[example="true"] {{
+            color: {c.text}; background: {c.chip}; border: 1px solid {c.line}; border-radius: 8px;
+            padding: 8px 14px; text-align: left;
+        }}
+        QPushButton[example="true"]:hover {{ background: {c.bubble}; }}
+        QPushButton[example="true"]:focus {{ border-color: {c.accent}; }}
+        QFrame#findBar {{ background: {c.side}; border: none; border-bottom: 1px solid {c.line}; }}
+        QLabel#findTold, QLabel#sessionSearchTold {{ color: {c.muted}; }}
+        QFrame#findBar QToolButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
+        QFrame#findBar QToolButton:hover {{ background: {c.bubble}; }}
+        QFrame#findBar QToolButton:focus {{ border-color: {c.accent}; }}
+        QLineEdit {{
+            background: {c.paper}; color: {c.text}; border: 1px solid {c.line}; border-radius: 6px; padding: 4px 8px;
+            selection-background-color: {c.selection}; selection-color: {c.text};
+        }}
+        QLineEdit:focus {{ border-color: {c.accent}; }}
+        QToolButton#modelPicker {{
+            color: {c.muted}; background: transparent; border: 1px solid transparent; border-radius: 6px;
+            padding: 3px 18px 3px 6px;
+        }}
+        QToolButton#modelPicker:hover {{ background: {c.bubble}; color: {c.text}; }}
+        QToolButton#modelPicker:focus {{ border-color: {c.accent}; }}
+        QToolButton#modelPicker::menu-indicator {{ subcontrol-position: right center; right: 5px; }}
         QDialog {{ background: {c.paper}; }}
+        QLabel#shortcutsHeading {{ color: {c.muted}; }}
+        QLabel#shortcutKeys {{ color: {c.muted}; }}
         QDialog QLabel {{ color: {c.text}; }}
         QDialog QPushButton {{
             color: {c.text}; background: {c.side}; border: 1px solid {c.line}; border-radius: 7px; padding: 5px 16px;

@@ -1,4 +1,4 @@
-"""Points in time as a reader wants them: in local time, in the system's way of writing."""
+"""Points in time as a reader wants them: in local time, in the way of the window's language."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import QDate, QLocale, QTime
+from PySide6.QtCore import QCoreApplication, QDate, QLocale, QTime
+
+translate = QCoreApplication.translate
 
 Clock: TypeAlias = Callable[[], datetime]
 """Tells the time, with its zone."""
@@ -45,5 +47,6 @@ def short(stamp: str, today: datetime) -> str:
         case "week":
             return locale.dayName(moment.isoweekday(), QLocale.FormatType.ShortFormat)
         case _:
-            pattern = "d MMM" if moment.year == today.astimezone().year else "d MMM yyyy"
+            this_year = moment.year == today.astimezone().year
+            pattern = translate("Times", "d MMM") if this_year else translate("Times", "d MMM yyyy")
             return locale.toString(QDate(moment.year, moment.month, moment.day), pattern)

@@ -2,39 +2,44 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QKeySequence, QResizeEvent
+from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
-    QFrame,
+    QApplication,
     QHBoxLayout,
-    QLabel,
+    QLineEdit,
     QMainWindow,
-    QPushButton,
-    QSizePolicy,
+    QPlainTextEdit,
     QSplitter,
-    QToolButton,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
 
-from ..protocol.messages import LibraryProgress
+from ..protocol.messages import LibraryProgress, ModelState
 from .about import AboutDialog
+from .actions import fill_menus, make_actions
+from .chat.body import RenderBody
 from .chat.conversation import Conversation
-from .chat.markdown_body import MarkdownBody
 from .chat.view import MessageList
-from .chat.wording import model_name
-from .composer import Composer
+from .composer_panel import ComposerPanel
 from .controller import Controller
-from .icons import SIZE, arrow_icon, plus_icon, square_icon
+from .empty_page import EmptyPage
+from .find_bar import FindBar
 from .labels import ElidedLabel
+from .link_dialog import LinkQuestions
 from .links import LinkRouter
-from .notice import NoticeBar
-from .sessions import SessionList
+from .shortcuts import ShortcutsDialog
+from .side_pane import SidePane
 from .theme import Theme, column_width, palette, sized, style_sheet
 from .times import Clock
 from .timing import MakeTimer
 
 SMALLEST = QSize(560, 420)
+NARROW = 720
+"""Pixels of the window's width under which the chats at the side fold away."""
 OVERHANG = 24
 """Pixels that the composer is wider than the text above it, at either side."""
 
@@ -49,7 +54,13 @@ class MainWindow(QMainWindow):
     closing = Signal()
 
     def __init__(
-        self, controller: Controller, theme: Theme, router: LinkRouter, clock: Clock, make_timer: MakeTimer
+        self,
+        controller: Controller,
+        theme: Theme,
+        router: LinkRouter,
+        clock: Clock,
+        make_timer: MakeTimer,
+        answers: RenderBody,
     ) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
@@ -59,28 +70,24 @@ class MainWindow(QMainWindow):
         self._theme = theme
         self._may_close = False
         self._progress = self.tr("Starting…")
-        self._model = ""
         self._hovered = ""
 
-        self.session_list = SessionList(theme, clock)
-        self.message_list = MessageList(
-            theme, router, clock, make_timer, MarkdownBody(lambda formula: None, lambda name: None)
-        )
-        self.composer = Composer()
-        self._new_button = QPushButton(self.tr("New chat"))
-        self._new_button.setObjectName("newSessionButton")
+        self._side = SidePane(theme, clock)
+        self.session_list = self._side.sessions
+        self.message_list = MessageList(theme, router, clock, make_timer, answers)
+        self._find_bar = FindBar(self._find_text)
+        self._empty = EmptyPage()
+        self._panel = ComposerPanel()
+        self.composer = self._panel.composer
         self._title = ElidedLabel("chatTitle")
         self._status = ElidedLabel("statusLine")
-        self._hint = ElidedLabel("composerHint")
-        self._hint.say(self.tr("Enter sends, Shift+Enter begins a new line"))
-        self._empty = self._make_empty()
-        self._send_button = self._make_button("sendButton", self.tr("Send"), self.tr("Send the question (Enter)"))
-        self._stop_button = self._make_button("stopButton", self.tr("Stop"), self.tr("Stop the answer (Esc)"))
-        self._notice = NoticeBar()
-        self._panel = self._make_panel()
+        self._actions = make_actions(self)
         self._lay_out()
-        self._make_menus()
+        fill_menus(self, self._actions)
+        self.message_list.set_actions([self._actions.copy])
+        self._questions = LinkQuestions(router, self)
         self._connect()
+        self._connect_actions()
         self._restyle()
         self._show_conversation(controller.conversation)
         self._show_busy(False)
@@ -104,89 +111,21 @@ class MainWindow(QMainWindow):
             self.closing.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Let the composer have a third of the height."""
+        """Let the composer have a third of the height, and the chats at the side only what is wide enough."""
         super().resizeEvent(event)
         self.composer.limit_height(self.height() // 3)
+        before = event.oldSize().width()
+        if before < 0 or (before < NARROW) != (self.width() < NARROW):
+            self._actions.chats.setChecked(self.width() >= NARROW)
+
+    def show_answer(self, sentence: str) -> None:
+        """Say in the status line what became of what the person did."""
+        self._hovered = sentence
+        self._show_status()
 
     # Making
 
-    def _make_button(self, name: str, label: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setAccessibleName(label)
-        button.setToolTip(tip)
-        button.setFixedSize(30, 30)
-        button.setIconSize(QSize(SIZE, SIZE))
-        button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        return button
-
-    def _make_empty(self) -> QWidget:
-        """What stands where no message does."""
-        title = QLabel(self.tr("Ask your library"))
-        title.setObjectName("emptyTitle")
-        title.setFont(sized(title.font(), 1.5))
-        text = QLabel(
-            self.tr(
-                "Answers quote your works and cite the printed page. Each citation is checked: "
-                "✓ the words stand there, ? it could not be told, ✗ they do not."
-            )
-        )
-        text.setObjectName("emptyText")
-        text.setFont(sized(text.font(), 1.08))
-        text.setWordWrap(True)
-        text.setMaximumWidth(440)
-        for label in (title, text):
-            label.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        middle = QVBoxLayout()
-        middle.setSpacing(10)
-        middle.addStretch(2)
-        middle.addWidget(title)
-        middle.addWidget(text)
-        middle.addStretch(3)
-        box = QWidget(self.message_list)
-        row = QHBoxLayout(box)
-        row.addStretch(1)
-        row.addLayout(middle, 1000)
-        row.addStretch(1)
-        box.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        over = QVBoxLayout(self.message_list)
-        over.addWidget(box)
-        return box
-
-    def _make_panel(self) -> QFrame:
-        panel = QFrame()
-        panel.setObjectName("composerPanel")
-        buttons = QHBoxLayout()
-        buttons.addWidget(self._hint, 1)
-        buttons.addWidget(self._send_button)
-        buttons.addWidget(self._stop_button)
-        inner = QVBoxLayout()
-        inner.setContentsMargins(10, 8, 10, 10)
-        inner.setSpacing(4)
-        inner.addWidget(self.composer)
-        buttons.setContentsMargins(4, 0, 0, 0)
-        inner.addLayout(buttons)
-        column = QVBoxLayout(panel)
-        column.setContentsMargins(1, 1, 1, 1)
-        column.setSpacing(0)
-        column.addWidget(self._notice)
-        column.addLayout(inner)
-        return panel
-
     def _lay_out(self) -> None:
-        side = QWidget()
-        side.setObjectName("sidePane")
-        side.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        left = QVBoxLayout(side)
-        left.setContentsMargins(0, 10, 0, 8)
-        left.setSpacing(6)
-        self._new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        top = QHBoxLayout()
-        top.setContentsMargins(8, 0, 8, 0)
-        top.addWidget(self._new_button)
-        left.addLayout(top)
-        left.addWidget(self.session_list, 1)
-
         header = QWidget()
         header.setObjectName("chatHeader")
         header.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -194,6 +133,10 @@ class MainWindow(QMainWindow):
         title_row.setContentsMargins(22, 11, 22, 11)
         title_row.addWidget(self._title, 1)
         self._title.setFont(sized(self._title.font(), 1.15))
+
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self._empty)
+        self._pages.addWidget(self.message_list)
 
         foot = QVBoxLayout()
         foot.setSpacing(6)
@@ -219,88 +162,102 @@ class MainWindow(QMainWindow):
         middle.setContentsMargins(0, 0, 0, 0)
         middle.setSpacing(0)
         middle.addWidget(header)
-        middle.addWidget(self.message_list, 1)
+        middle.addWidget(self._find_bar)
+        middle.addWidget(self._pages, 1)
         middle.addLayout(centred)
 
         splitter = QSplitter()
         splitter.setObjectName("mainSplitter")
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
-        splitter.addWidget(side)
+        splitter.addWidget(self._side)
         splitter.addWidget(chat)
         splitter.setStretchFactor(1, 1)
-        side.setMinimumWidth(180)
         chat.setMinimumWidth(360)
         splitter.setSizes([252, 928])
         self.setCentralWidget(splitter)
-        for before, after in (
-            (self._new_button, self.session_list),
-            (self.session_list, self.message_list),
-            (self.message_list, self.composer),
-            (self.composer, self._send_button),
-            (self._send_button, self._stop_button),
-        ):
+        order = (
+            self._side.search,
+            self._side.new_button,
+            self.session_list,
+            self.message_list,
+            self.composer,
+            self._panel.model_picker,
+            self._panel.send_button,
+            self._panel.stop_button,
+        )
+        for before, after in pairwise(order):
             self.setTabOrder(before, after)
 
-    def _make_menus(self) -> None:
-        bar = self.menuBar()
-        chats = bar.addMenu(self.tr("&File"))
-        self._new_action = self._make_action(self.tr("&New chat"), "newSessionAction")
-        self._new_action.setShortcut(QKeySequence.StandardKey.New)
-        quitting = self._make_action(self.tr("&Quit"), "quitAction")
-        quitting.setShortcut(QKeySequence("Ctrl+Q"))
-        quitting.setMenuRole(QAction.MenuRole.QuitRole)
-        quitting.triggered.connect(self.close)
-        chats.addActions([self._new_action, quitting])
-
-        chat = bar.addMenu(self.tr("&Chat"))
-        # Enter belongs to the composer; the menu only shows it.
-        self._send_action = self._make_action(self.tr("&Send\tEnter"), "sendAction")
-        self._stop_action = self._make_action(self.tr("S&top"), "stopAction")
-        self._stop_action.setShortcut(QKeySequence(Qt.Key.Key_Escape))
-        chat.addActions([self._send_action, self._stop_action])
-
-        about = self._make_action(self.tr("&About BibGenie"), "aboutAction")
-        about.setMenuRole(QAction.MenuRole.AboutRole)
-        about.triggered.connect(self._show_about)
-        bar.addMenu(self.tr("&Help")).addAction(about)
-
-    def _make_action(self, text: str, name: str) -> QAction:
-        action = QAction(text, self)
-        action.setObjectName(name)
-        return action
-
     def _connect(self) -> None:
-        controller = self._controller
-        self._new_action.triggered.connect(self._new_chat)
-        self._new_button.clicked.connect(self._new_chat)
-        self._send_action.triggered.connect(self._submit)
-        self._send_button.clicked.connect(self._submit)
-        self._stop_action.triggered.connect(controller.stop)
-        self._stop_button.clicked.connect(controller.stop)
-        self._notice.restart_wanted.connect(controller.start_again)
-        self.composer.submitted.connect(self._submit)
-        self.composer.textChanged.connect(lambda: controller.draft_edited(self.composer.toPlainText()))
-        self.composer.focus_changed.connect(self._mark_focus)
+        controller, panel = self._controller, self._panel
+        self._side.new_button.clicked.connect(self._new_chat)
+        self._side.left.connect(self.composer.setFocus)
         self.session_list.chosen.connect(self._open)
-        self.message_list.link_hovered.connect(self._show_hovered)
-        self.message_list.link_answered.connect(self._show_hovered)
-        rows = self.message_list.model()
+        self.session_list.renamed.connect(controller.rename)
+        panel.submitted.connect(self._submit)
+        panel.stopped.connect(controller.stop)
+        panel.model_picker.chosen.connect(controller.choose_model)
+        panel.notice.restart_wanted.connect(controller.start_again)
+        self.composer.textChanged.connect(lambda: controller.draft_edited(self.composer.toPlainText()))
+        self.composer.recall_wanted.connect(controller.recall)
+        self._empty.chosen.connect(self._take_example)
+        self._find_bar.opened.connect(controller.look_at_all)
+        self._find_bar.closed.connect(self.message_list.setFocus)
+        messages = self.message_list
+        messages.link_hovered.connect(self.show_answer)
+        messages.link_answered.connect(self.show_answer)
+        self._questions.answered.connect(self.show_answer)
+        messages.bodies_wanted.connect(controller.look_at)
+        messages.current_changed.connect(self._show_current)
+        rows = messages.model()
         for signal in (rows.rowsInserted, rows.rowsRemoved, rows.modelReset):
             signal.connect(self._show_emptiness)
         controller.conversation_changed.connect(self._show_conversation)
-        controller.draft_changed.connect(self._show_draft)
+        controller.draft_changed.connect(panel.show_draft)
         controller.busy_changed.connect(self._show_busy)
-        controller.notice_changed.connect(self._notice.say)
+        controller.notice_changed.connect(panel.notice.say)
         controller.sessions_changed.connect(self.session_list.show_sessions)
         controller.library_changed.connect(self._show_progress)
-        controller.model_changed.connect(self._show_model)
+        controller.models_changed.connect(panel.model_picker.show_models)
+        controller.model_loading.connect(self._show_loading)
         self._theme.changed.connect(self._restyle)
+
+    def _connect_actions(self) -> None:
+        actions, controller, messages = self._actions, self._controller, self.message_list
+        for action, does in (
+            (actions.new, self._new_chat),
+            (actions.rename, self._rename),
+            (actions.quit, self.close),
+            (actions.undo, lambda: self._edit("undo")),
+            (actions.redo, lambda: self._edit("redo")),
+            (actions.cut, lambda: self._edit("cut")),
+            (actions.copy_text, lambda: self._edit("copy")),
+            (actions.paste, lambda: self._edit("paste")),
+            (actions.select_all, lambda: self._edit("selectAll")),
+            (actions.find, self._find_bar.open_bar),
+            (actions.find_next, self._find_bar.step),
+            (actions.find_previous, lambda: self._find_bar.step(backwards=True)),
+            (actions.send, self._submit),
+            (actions.stop, controller.stop),
+            (actions.copy, self._copy_message),
+            (actions.recall, controller.recall),
+            (actions.newest, messages.go_to_end),
+            (actions.search, self._search_chats),
+            (actions.compose, self.composer.setFocus),
+            (actions.shortcuts, lambda: ShortcutsDialog(self).open()),
+            (actions.about, lambda: AboutDialog(self).open()),
+        ):
+            action.triggered.connect(lambda _=False, do=does: do())
+        actions.chats.toggled.connect(self._side.setVisible)
 
     # What the person does
 
     def _submit(self) -> None:
         self._controller.submit(self.composer.toPlainText())
+        if self._controller.conversation.sending:
+            # Who asks wants to see the answer, wherever they were reading.
+            self.message_list.go_to_end()
         self.composer.setFocus()
 
     def _new_chat(self) -> None:
@@ -311,63 +268,87 @@ class MainWindow(QMainWindow):
         self._controller.open_session(session_id)
         self.composer.setFocus()
 
-    def _show_about(self) -> None:
-        AboutDialog(self).open()
+    def _rename(self) -> None:
+        session_id = self._controller.conversation.session_id
+        if session_id:
+            self._actions.chats.setChecked(True)
+            self._side.search.clear()
+            self.session_list.rename(session_id)
+
+    def _take_example(self, question: str) -> None:
+        self._panel.show_draft(question)
+        self._controller.draft_edited(question)
+        self.composer.setFocus()
+
+    def _search_chats(self) -> None:
+        self._actions.chats.setChecked(True)
+        self._side.begin_search()
+
+    def _find_text(self, text: str, backwards: bool, afresh: bool) -> bool:
+        return self.message_list.find_text(text, backwards=backwards, afresh=afresh)
+
+    def _edit(self, what: str) -> None:
+        """Do with the text that has the focus what the menu says."""
+        focus = QApplication.focusWidget()
+        if isinstance(focus, QPlainTextEdit | QLineEdit):
+            getattr(focus, what)()
+        elif what == "copy":
+            self.message_list.copy_selection()
+        elif what == "selectAll":
+            self.message_list.select_current()
+
+    def _copy_message(self) -> None:
+        row = self.message_list.current_row
+        if row >= 0:
+            QGuiApplication.clipboard().setText(self.message_list.model().message(row).source)
+            self.show_answer(self.tr("The message is copied."))
 
     # What is shown
 
     def _show_conversation(self, conversation: Conversation) -> None:
         if conversation is not self.message_list.model().conversation:
             self.message_list.show_conversation(conversation)
+            self._find_bar.hide()
         title = conversation.title or self.tr("New chat")
         self._title.say(title)
         self.setWindowTitle(f"{' '.join(title.split())} – BibGenie")
         self.session_list.mark(conversation.session_id)
+        self._actions.rename.setEnabled(bool(conversation.session_id))
         self._show_emptiness()
 
     def _show_emptiness(self) -> None:
         conversation = self.message_list.model().conversation
-        self._empty.setVisible(conversation.loaded and not conversation.messages)
+        empty = conversation.loaded and not conversation.messages
+        self._pages.setCurrentWidget(self._empty if empty else self.message_list)
+        for action in (self._actions.find, self._actions.newest, self._actions.recall):
+            action.setEnabled(bool(conversation.messages))
+        self._show_current()
 
-    def _show_draft(self, text: str) -> None:
-        if text != self.composer.toPlainText():
-            blocked = self.composer.blockSignals(True)
-            self.composer.setPlainText(text)
-            self.composer.moveCursor(self.composer.textCursor().MoveOperation.End)
-            self.composer.blockSignals(blocked)
+    def _show_current(self) -> None:
+        self._actions.copy.setEnabled(self.message_list.current_row >= 0)
 
     def _show_busy(self, busy: bool) -> None:
-        had_focus = self._send_button.hasFocus() or self._stop_button.hasFocus()
-        self._send_button.setVisible(not busy)
-        self._stop_button.setVisible(busy)
-        self._send_action.setEnabled(not busy)
-        self._stop_action.setEnabled(busy)
-        if had_focus:
-            self.composer.setFocus()
+        self._panel.show_busy(busy)
+        self._actions.send.setEnabled(not busy)
+        self._actions.stop.setEnabled(busy)
 
     def _show_progress(self, progress: LibraryProgress) -> None:
         self._progress = progress.sentence
+        self._empty.show_examples(demo=progress.is_demo)
         self._show_status()
 
-    def _show_model(self, model: str) -> None:
-        self._model = model_name(model)
-        self._show_status()
-
-    def _show_hovered(self, sentence: str) -> None:
-        self._hovered = sentence
-        self._show_status()
+    def _show_loading(self, state: ModelState) -> None:
+        self._panel.model_picker.show_state(state)
+        if state.sentence:
+            self._controller.say(state.sentence)
 
     def _show_status(self) -> None:
-        self._status.say(self._hovered or " · ".join(filter(None, (self._model, self._progress))))
-
-    def _mark_focus(self, has_focus: bool) -> None:
-        self._panel.setProperty("focused", has_focus)
-        self._panel.style().polish(self._panel)
+        self._status.say(self._hovered or self._progress)
 
     def _restyle(self) -> None:
         colours = self._theme.colours
         self.setPalette(palette(colours))
         self.setStyleSheet(style_sheet(colours))
-        self._new_button.setIcon(plus_icon(colours.accent))
-        self._send_button.setIcon(arrow_icon(colours.on_accent))
-        self._stop_button.setIcon(square_icon(colours.on_accent))
+        self._side.set_colours(colours)
+        self._panel.set_colours(colours)
+        self._find_bar.set_colour(colours.muted)

@@ -84,14 +84,16 @@ def test_a_body_is_text_with_citations_in_their_places() -> None:
 def test_every_kind_of_part_is_drawn() -> None:
     node = node_of(
         ReasoningPart("Let me see."),
-        ToolCallPart("c", "search_library", "{}", "done", "{}", summary="3 passages"),
+        ToolCallPart("c", "search_library", '{"query": "bias"}', "done", "{}", summary="3 passages", duration_ms=90),
+        ToolCallPart("d", "search_library", "[half", "error"),
         ZoteroPart(ItemLocator(LABELS), "On Page Labels", "Okafor 2014"),
         ImagePart("b", "image/png", "scan.png"),
         FilePart("b", "text/plain"),
     )
     assert segments_of(node) == [
         Segment("reasoning", "Let me see."),
-        Segment("tool", "search_library", "", "done", "3 passages"),
+        Segment("tool", "Search the library for “bias”", "", "done", "3 passages", 90),
+        Segment("tool", "search_library", "", "error"),
         Segment("text", "[Okafor 2014]"),
         Segment("text", "[scan.png]"),
         Segment("text", "[text/plain]"),

@@ -21,6 +21,9 @@ def desk(qapp: QApplication, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     # The engine is started as `python -P -m`, which finds the package in an installed environment only.
     monkeypatch.setenv("PYTHONPATH", str(CHECKOUT))
     shutil.copytree(CHECKOUT / "tests" / "data" / "zotero10", tmp_path / "zotero")
+    # The tests read English, whatever the system speaks.
+    (tmp_path / "profile").mkdir()
+    (tmp_path / "profile" / "settings.toml").write_text('[window]\nlanguage = "en"\n', encoding="utf-8")
     at = Desk(qapp, tmp_path, f"sqlite:{tmp_path / 'zotero' / 'zotero.sqlite'}")
     with at.loop:
         yield at

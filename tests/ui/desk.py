@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import qasync
-from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QPoint, QPointF, Qt
+from PySide6.QtCore import QAbstractEventDispatcher, QEvent, QObject, QPoint, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QListView, QPlainTextEdit, QToolButton, QWidget
@@ -26,7 +26,7 @@ from bibgenie_desktop.app.application import Application
 from bibgenie_desktop.ui.chat.view import MessageList
 from tests.ui.message_page import boxes, text_of
 
-Kind = TypeVar("Kind", bound=QWidget)
+Kind = TypeVar("Kind", bound=QObject)
 
 SECONDS = 60.0
 """Limit of one wait: an engine starts in one second, on a busy machine in several."""
@@ -62,15 +62,23 @@ class Desk:
         self.profile = folder / "profile"
         self.library = library
         self.opened: list[Application] = []
+        self._looked_at: Application | None = None
 
     @property
     def app(self) -> Application:
-        return self.opened[-1]
+        """The app that is looked at: the one opened last, or what `look_at` chose."""
+        return self._looked_at or self.opened[-1]
+
+    def look_at(self, app: Application) -> None:
+        """Turn to one of several windows."""
+        self._looked_at = app
+        app.window.activateWindow()
 
     async def open(self, *options: str, ready: bool = True) -> Application:
         """Start the app, and wait until the engine answers."""
         argv = ["--profile", str(self.profile), "--zotero", self.library, "--model", "offline", *options]
         self.opened.append(build(argv))
+        self._looked_at = None
         if ready:
             await self.app.ready
         return self.app
@@ -128,7 +136,7 @@ class Desk:
         return self.find(QToolButton, name)
 
     def find(self, kind: type[Kind], name: str) -> Kind:
-        """The widget of that name in the window."""
+        """The widget, or the action, of that name in the window."""
         found = self.app.window.findChild(kind, name)
         assert found is not None, name
         return found
@@ -136,7 +144,14 @@ class Desk:
     # What a person does
 
     def type(self, text: str) -> None:
-        QTest.keyClicks(self.composer, text)
+        for number, line in enumerate(text.split("\n")):
+            if number:
+                self.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ShiftModifier)
+            QTest.keyClicks(self.composer, line)
+
+    def press_text(self, widget: QWidget, text: str) -> None:
+        """Type into another field than the composer."""
+        QTest.keyClicks(widget, text)
 
     def press(self, key: Qt.Key, *modifiers: Qt.KeyboardModifier, widget: QWidget | None = None) -> None:
         combined = functools.reduce(lambda a, b: a | b, modifiers, Qt.KeyboardModifier.NoModifier)
@@ -145,22 +160,27 @@ class Desk:
     def click(self, widget: QWidget) -> None:
         QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=widget.rect().center())
 
-    def click_at(self, widget: QWidget, place: QPoint) -> None:
+    def click_at(
+        self,
+        widget: QWidget,
+        place: QPoint,
+        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+    ) -> None:
         """Press and let go. (QTest would warn that a page does not take the clicks beside its links.)"""
         where = QPointF(widget.mapToGlobal(place))
         left, none = Qt.MouseButton.LeftButton, Qt.MouseButton.NoButton
         for kind, held in ((QEvent.Type.MouseButtonPress, left), (QEvent.Type.MouseButtonRelease, none)):
-            event = QMouseEvent(kind, QPointF(place), where, left, held, Qt.KeyboardModifier.NoModifier)
+            event = QMouseEvent(kind, QPointF(place), where, left, held, modifier)
             QApplication.sendEvent(widget, event)
 
-    def click_on_text(self, words: str) -> None:
+    def click_on_text(self, words: str, modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier) -> None:
         """Bring words of the chat into sight and click on them."""
         view = self.messages
-        assert view.find_text(words), words
+        assert view.find_text(words, afresh=True), words
         box = next(box for row in view.page.rows.values() for box in boxes(row) if box.textCursor().hasSelection())
         cursor = box.textCursor()
         cursor.setPosition(cursor.selectionStart() + 3)
-        self.click_at(box.viewport(), box.cursorRect(cursor).center())
+        self.click_at(box.viewport(), box.cursorRect(cursor).center(), modifier)
 
     async def ask(self, question: str) -> None:
         """Type a question, press Enter, and wait for the end of the answer."""

@@ -96,6 +96,7 @@ class MessagePage:
     view: MessageList
     timers: ManualTimers
     conversation: Conversation
+    router: LinkRouter
     opened: list[str] = field(default_factory=list)
 
     # Showing
@@ -206,8 +207,13 @@ class MessagePage:
         there = focus is not None and self.view.isAncestorOf(focus)
         QTest.keyClick(focus if there and focus is not None else self.view, key, modifier)
 
-    def click(self, widget: QWidget, place: QPoint | None = None) -> None:
-        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=place or widget.rect().center())
+    def click(
+        self,
+        widget: QWidget,
+        place: QPoint | None = None,
+        modifier: Qt.KeyboardModifier = Qt.KeyboardModifier.NoModifier,
+    ) -> None:
+        QTest.mouseClick(widget, Qt.MouseButton.LeftButton, modifier, place or widget.rect().center())
 
     def child(self, name: str) -> QWidget:
         """The one widget of this name that is in the page."""
@@ -291,7 +297,7 @@ def open_page(qtbot: QtBot, answers: RenderBody | None = None, width: int = 800)
     with qtbot.waitExposed(window):
         window.show()
     elsewhere.setFocus()
-    page = MessagePage(view, timers, Conversation(), opened)
+    page = MessagePage(view, timers, Conversation(), router, opened)
     page.show(page.conversation)
     page.rest()
     yield page

@@ -31,7 +31,8 @@ from bibgenie_desktop.protocol.messages import (
     TurnStarted,
     Welcome,
 )
-from bibgenie_desktop.ui.controller import BODIES_AT_ONCE, Controller
+from bibgenie_desktop.ui.bodies import BODIES_AT_ONCE
+from bibgenie_desktop.ui.controller import Controller
 from tests.ui.timers import ManualTimers
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("U-1")]
@@ -110,18 +111,43 @@ def test_a_list_that_failed_is_told_and_asked_for_again_at_the_next_change(line:
 
 
 @pytest.mark.req("U-3")
-def test_a_chat_comes_in_pieces_with_its_draft_and_its_bodies_are_fetched_in_portions(line: Line) -> None:
+def test_a_chat_comes_in_pieces_with_its_draft_and_its_bodies_are_fetched_where_it_is_looked_at(line: Line) -> None:
     line.welcome()
     line.controller.open_session("s1")
     request = line.last(OpenSession).request
-    nodes = [f"n{number}" for number in range(BODIES_AT_ONCE + 1)]
+    nodes = [f"n{number}" for number in range(BODIES_AT_ONCE + 4)]
     line.controller.take(branch(request, *nodes[:3], more=True, draft="half a "))
     assert line.shown == []
     line.controller.take(branch(request, *nodes[3:], draft="thought"))
     assert line.drafts[-1] == "half a thought"
+    assert line.count(FetchBodies) == 0
+    line.controller.look_at(2, 3)
+    line.controller.look_at(1, 3)
     fetched = [command.node_ids for command in line.sent if isinstance(command, FetchBodies)]
+    assert fetched == [("n2", "n3"), ("n1",)]
+    line.controller.look_at_all()
+    fetched = [command.node_ids for command in line.sent[-2:] if isinstance(command, FetchBodies)]
     assert [len(part) for part in fetched] == [BODIES_AT_ONCE, 1]
-    assert [node for part in fetched for node in part] == nodes
+    assert [node for part in fetched for node in part] == ["n0", *nodes[4:]]
+
+
+@pytest.mark.req("T-6")
+def test_bodies_that_a_lost_engine_was_asked_for_are_asked_for_again_whole(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request, "n1", "n2", "n3"))
+    line.controller.look_at(0, 1)
+    request = line.last(FetchBodies).request
+    line.controller.take(NodeBody("n1", (Segment("text", "one"),), False, request))
+    line.controller.take(NodeBody("n2", (Segment("text", "tw"),), True, request))
+    line.controller.engine_ended("It ended.", True)
+    line.controller.look_at(2, 2)
+    line.sent.clear()
+    line.welcome()
+    asked = [command for command in line.sent if isinstance(command, FetchBodies)]
+    assert [command.node_ids for command in asked] == [("n2",), ("n3",)]
+    line.controller.take(NodeBody("n2", (Segment("text", "two"),), False, asked[0].request))
+    assert line.shown == ["one", "two", ""]
 
 
 @pytest.mark.req("T-5")
@@ -129,6 +155,7 @@ def test_one_body_that_cannot_be_read_holds_up_no_other(line: Line) -> None:
     line.welcome()
     line.controller.open_session("s1")
     line.controller.take(branch(line.last(OpenSession).request, "n1", "n2"))
+    line.controller.look_at(0, 1)
     line.controller.take(CommandFailed("damaged", "It cannot be read.", line.last(FetchBodies).request))
     single = [command for command in line.sent if isinstance(command, FetchBodies)][1:]
     assert [command.node_ids for command in single] == [("n1",), ("n2",)]
@@ -225,5 +252,5 @@ def test_after_a_crash_drafts_are_saved_again_and_the_chat_is_looked_at_again(li
     line.sent.clear()
     line.welcome()
     kinds = [type(command).__name__ for command in line.sent]
-    assert kinds == ["SaveDraft", "ListSessions", "OpenSession"]
+    assert kinds == ["SaveDraft", "ListSessions", "ListModels", "OpenSession"]
     assert line.notices[-1] == ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bibgenie_desktop.protocol.messages import AnswerCitation, BranchRow, Segment
+from bibgenie_desktop.protocol.messages import AnswerCitation, BranchRow, Segment, ToolFinished
 from bibgenie_desktop.ui.chat.conversation import Conversation
 
 
@@ -48,7 +48,7 @@ def test_a_question_and_its_answer_from_sending_to_stored() -> None:
     assert (conversation.sending, conversation.answering, conversation.busy) == (False, True, True)
     conversation.add_text("thinking", "reasoning")
     conversation.start_tool("c1", "Search")
-    conversation.finish_tool("c1", "done", "2 passages")
+    conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 passages", 0))
     conversation.add_text("Because ")
     conversation.add_text("of “it” ")
     conversation.add_citation(AnswerCitation("s1", "Hale, p. 2", "zotero://x", "verified", "", "it", None))
@@ -84,16 +84,21 @@ def test_a_question_that_is_not_taken_comes_back_word_for_word() -> None:
     assert listener.told == ["inserted 0-0", "removed 0"]
 
 
+def missing(conversation: Conversation) -> list[str]:
+    """The nodes whose bodies are not here."""
+    return [message.node_id for message in conversation.messages if not message.ready]
+
+
 def test_a_stored_branch_is_there_at_once_and_its_bodies_come_in_pieces() -> None:
     conversation = Conversation("s1", "Why?")
     listener = heard(conversation)
     conversation.load([row("n1"), row("n2", "assistant")])
-    assert conversation.missing() == ["n1", "n2"]
-    conversation.add_body("n1", [Segment("text", "Why")], True)
-    conversation.add_body("n1", [Segment("text", "?")], False)
-    conversation.add_body("n2", [Segment("reasoning", "hm"), Segment("reasoning", "m"), Segment("text", "So.")], False)
-    conversation.add_body("gone", [Segment("text", "x")], False)
-    assert conversation.missing() == []
+    assert missing(conversation) == ["n1", "n2"]
+    conversation.add_body("n1", [Segment("text", "Why"), Segment("text", "?")])
+    conversation.add_body("n2", [Segment("reasoning", "hm"), Segment("reasoning", "m"), Segment("text", "So.")])
+    conversation.add_body("gone", [Segment("text", "x")])
+    conversation.add_body("n1", [Segment("text", "twice")])
+    assert missing(conversation) == []
     assert [message.segments for message in conversation.messages] == [
         (Segment("text", "Why?"),),
         (Segment("reasoning", "hmm"), Segment("text", "So.")),
@@ -105,19 +110,19 @@ def test_a_body_that_cannot_be_read_says_so_in_its_place() -> None:
     conversation = Conversation("s1", "Why?")
     conversation.load([row("n1"), row("n2", "assistant")])
     conversation.body_failed("n2", "It is damaged.")
-    assert conversation.missing() == ["n1"]
+    assert missing(conversation) == ["n1"]
     assert (conversation.messages[1].status, conversation.messages[1].note) == ("failed", "It is damaged.")
 
 
 def test_loading_again_keeps_bodies_and_the_answer_that_streams_behind_the_stored_branch() -> None:
     conversation = Conversation("s1", "Why?")
     conversation.load([row("n1"), row("n2", "assistant")])
-    conversation.add_body("n1", [Segment("text", "Why?")], False)
+    conversation.add_body("n1", [Segment("text", "Why?")])
     conversation.ask("And then?", "")
     conversation.started("s1", "Why?", "n3", "offline")
     conversation.add_text("Then")
     conversation.load([row("n1"), row("n2", "assistant"), row("n3")])
-    assert conversation.missing() == ["n2"]
+    assert missing(conversation) == ["n2"]
     assert [message.node_id for message in conversation.messages] == ["n1", "n2", "n3", ""]
     assert conversation.answering
     # A branch that was read before the question was stored takes nothing away.

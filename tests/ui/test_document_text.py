@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QTextCursor
 
+from bibgenie_desktop.protocol.messages import Segment
 from bibgenie_desktop.ui.chat.chips import chips_of_block
 from bibgenie_desktop.ui.chat.document_text import plain_text
 from bibgenie_desktop.ui.markdown.mathematics import FormulaImage
@@ -75,3 +76,21 @@ def test_a_citation_in_a_table_has_its_box_in_its_cell() -> None:
 def test_text_without_citations_has_no_boxes() -> None:
     document = document_of(render("one [two](https://example.org)"))
     assert [box for block in blocks_of(document) for box in chips_of_block(block)] == []
+
+
+@pytest.mark.req("U-5", "Z-2")
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("يختلف الجهد ", citation("Haddad 2018, p. 7"), ". 观察者的努力随季节变化。"),
+        ("effort ", citation("حداد 2018, p. 7"), " and יבוא"),
+        ("שורה ", citation("כהן 2018, p. 7"), " effort"),
+    ],
+)
+def test_a_citation_between_two_directions_has_one_box_around_all_of_it(parts: tuple[str | Segment, ...]) -> None:
+    document = document_of(render(*parts))
+    (block,) = blocks_of(document)
+    (box,) = chips_of_block(block)
+    alone = document_of(render(parts[1]))
+    (whole,) = chips_of_block(blocks_of(alone)[0])
+    assert box.width() == pytest.approx(whole.width(), abs=4)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from PySide6.QtGui import QColor, QFont, QImage
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QColor, QFont, QImage, QPainter, QTextDocument
 
 from bibgenie_desktop.documents.compact_svg import compact
 from bibgenie_desktop.documents.formulas import draw_formula
@@ -31,12 +34,12 @@ from bibgenie_desktop.ui.chat.formula_pictures import (
 from bibgenie_desktop.ui.chat.formula_svg import LONGEST_SVG
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
 from bibgenie_desktop.ui.markdown.mathematics import Formula
-from bibgenie_desktop.ui.theme import DARK, LIGHT
+from bibgenie_desktop.ui.theme import DARK, LIGHT, reading_font
 from tests.ui.timers import ManualTimers
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("U-4", "U-5"), pytest.mark.usefixtures("qapp")]
 
-STYLE = FormulaStyle("#22252a", 20, 9, 1.0)
+STYLE = FormulaStyle("#22252a", 20, 19, 9, 1.0)
 X = Formula("x", False)
 FRACTION = Formula(r"\frac{a}{b}", True)
 PAGE = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9" viewBox="0 0 9 9">'
@@ -193,10 +196,10 @@ def test_what_the_engine_would_refuse_is_not_sent() -> None:
 
 def test_light_and_dark_are_drawn_from_the_same_svg() -> None:
     desk = Desk()
-    desk.style = FormulaStyle(LIGHT.text, 20, 9, 1.0)
+    desk.style = FormulaStyle(LIGHT.text, 20, 19, 9, 1.0)
     desk.draw(FRACTION)
     light = ink_of(desk.image(FRACTION))
-    desk.style = FormulaStyle(DARK.text, 20, 9, 1.0)
+    desk.style = FormulaStyle(DARK.text, 20, 19, 9, 1.0)
     dark = ink_of(desk.image(FRACTION))
     assert light.lightness() < 60
     assert dark.lightness() > 200
@@ -206,29 +209,55 @@ def test_light_and_dark_are_drawn_from_the_same_svg() -> None:
 @pytest.mark.parametrize("ratio", [1.25, 1.5, 2.0, 3.0])
 def test_a_picture_has_a_pixel_for_each_of_the_screen(ratio: float) -> None:
     desk = Desk()
-    desk.style = FormulaStyle("#000000", 17, 8.3, ratio)
+    desk.style = FormulaStyle("#000000", 17, 16, 8, ratio)
     desk.draw(FRACTION)
     size, image = desk.pictures.picture(FRACTION), desk.image(FRACTION)
     assert size is not None
     assert (image.width(), image.height()) == (round(size.width * ratio), round(size.height * ratio))
-    assert size.width * ratio == pytest.approx(image.width())
-    assert size.height * ratio == pytest.approx(image.height())
+    assert (size.width, size.height) == (round(size.width), round(size.height))
     assert image.devicePixelRatio() == pytest.approx(ratio)
 
 
-@pytest.mark.parametrize("formula", [X, Formula("p_y", False), FRACTION])
-def test_the_baseline_stands_on_that_of_the_line(formula: Formula) -> None:
-    """Qt puts the middle of the picture a quarter of an x above it."""
+@pytest.mark.parametrize("beside", ["", r"\int_0^1 x"])
+@pytest.mark.parametrize("latex", ["x", "x_i", r"\frac{1}{2}", r"\begin{pmatrix}1\\2\\3\end{pmatrix}"])
+@pytest.mark.parametrize("line_height", [10, 24, 40])
+def test_the_baseline_stands_on_that_of_the_line(latex: str, beside: str, line_height: int) -> None:
+    """Whatever else is in the line, and however high lines are. Both have an H in a colour of its own."""
     desk = Desk()
-    desk.style = FormulaStyle("#000000", 40, 18, 1.0)
-    desk.draw(formula)
-    drawn = draw_formula(formula.latex, display=formula.display)
-    assert drawn is not None
-    image = desk.image(formula)
-    inked = [y for y in range(image.height()) for x in range(image.width()) if image.pixelColor(x, y).alpha() > 128]
-    baseline, margin = image.height() / 2 + 18 / 4, 40 / 24
-    assert min(inked) == pytest.approx(baseline - drawn.above * 40 + margin, abs=1.5)
-    assert max(inked) + 1 == pytest.approx(baseline + drawn.below * 40 - margin, abs=1.5)
+    font = QFont("sans", 10)
+    desk.style = replace(FormulaStyle.of(font, LIGHT, 1.0), ink="#ff0000")
+    body = MarkdownBody(desk.pictures.picture, desk.pictures.image)
+    look = Look(LIGHT, LIGHT.text, round(desk.style.size), str)
+    formula = Formula(latex + r"\color{blue}{\mathrm{H}}", False)
+    desk.draw(formula, *([Formula(beside, False)] if beside else []))
+    text = f"HHH ${formula.latex}$" + (f" ${beside}$" if beside else "")
+    html = body.render([Segment("text", text)], look, first_citation=0, first_code=0).html
+    html, count = re.subn(r"line-height:\d+px", f"line-height:{line_height}px", html)
+    assert count == 1
+
+    page = drawn_page(html, reading_font(font), desk.pictures)
+    colours = {(x, y): page.pixelColor(x, y) for x in range(page.width()) for y in range(page.height())}
+    blue = [y for (_, y), each in colours.items() if each.red() < 128 < each.blue()]
+    black = [y for (_, y), each in colours.items() if each.red() < 128 and each.blue() < 128]
+    assert max(blue) == pytest.approx(max(black), abs=1)
+
+
+def drawn_page(html: str, font: QFont, pictures: FormulaPictures) -> QImage:
+    """What Qt makes of HTML, black on white, with these pictures."""
+
+    class Document(QTextDocument):
+        def loadResource(self, type: int, name: QUrl | str) -> Any:
+            return pictures.image((name.toString() if isinstance(name, QUrl) else name).removeprefix("math:"))
+
+    document = Document()
+    document.setDefaultFont(font)
+    document.setHtml(html)
+    page = QImage(400, 200, QImage.Format.Format_RGB32)
+    page.fill("#ffffff")
+    painter = QPainter(page)
+    document.drawContents(painter)
+    painter.end()
+    return page
 
 
 def test_what_is_wanted_at_once_is_asked_for_at_once_and_told_at_once() -> None:
@@ -343,4 +372,4 @@ def test_the_style_is_that_of_answers() -> None:
     style = FormulaStyle.of(QFont("sans", 10), DARK, 2.0)
     assert style.ink == DARK.text
     assert style.ratio == 2.0
-    assert 0 < style.x_height < style.size
+    assert 0 < style.x_height < style.ascent < 2 * style.size

@@ -485,13 +485,13 @@ def test_a_body_that_comes_moves_nothing_above_the_end_and_nothing_in_sight(page
     anchor = min(page.rows)
     place = page.tops[anchor]
     for number in (*range(anchor), anchor + 1):
-        chat.add_body(f"n{number}", [Segment("text", f"body {number} " * (number % 90))], False)
+        chat.add_body(f"n{number}", [Segment("text", f"body {number} " * (number % 90))])
     page.rest()
     page.check()
     assert page.tops[anchor] == place
     page.press(Qt.Key.Key_End)
     for number in range(300):
-        chat.add_body(f"n{number}", [Segment("text", f"body {number} " * 50)], False)
+        chat.add_body(f"n{number}", [Segment("text", f"body {number} " * 50)])
         page.tick()
         assert page.value == page.end
     page.rest()

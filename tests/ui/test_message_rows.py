@@ -7,21 +7,34 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QAccessible, QAction, QEnterEvent, QGuiApplication, QImage, QMouseEvent
+from PySide6.QtGui import (
+    QAccessible,
+    QAction,
+    QContextMenuEvent,
+    QEnterEvent,
+    QGuiApplication,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+)
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from bibgenie_desktop.protocol.messages import Segment, ToolFinished
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.sessions.parts import ToolState
 from bibgenie_desktop.ui.chat.conversation import Conversation, Message
 from bibgenie_desktop.ui.chat.ink_label import InkLabel
+from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
 from bibgenie_desktop.ui.chat.plain import LONGEST_LINE
 from bibgenie_desktop.ui.chat.rows import Row
 from bibgenie_desktop.ui.chat.step_line import StepLine
+from bibgenie_desktop.ui.chat.text_box import TextBox
+from bibgenie_desktop.ui.chat.view import MessageList
 from bibgenie_desktop.ui.theme import LIGHT
 from tests.ui.chat_corpus import conversation as research_chat
-from tests.ui.message_page import LINK, MessagePage, boxes, open_page, plain, text_of
+from tests.ui.message_page import LINK, MessagePage, Recorder, boxes, open_page, plain, text_of
 
 pytestmark = pytest.mark.gui
 
@@ -93,7 +106,7 @@ def test_a_tool_call_is_one_line_that_tells_how_it_went(
     page.begin_answer()
     page.conversation.start_tool("c1", "Read\nABCD2345")
     if state != "pending":
-        page.conversation.finish_tool("c1", state, summary)
+        page.conversation.finish_tool(ToolFinished("s1", "c1", state, summary, 0))
     page.rest()
     (step,) = steps(page)
     assert step.text() == line
@@ -287,7 +300,7 @@ def test_a_step_is_shown_in_full_and_folded_again_where_it_stands(page: MessageP
     page.show(research_chat(20))
     page.begin_answer()
     page.conversation.start_tool("c1", "Read pages")
-    page.conversation.finish_tool("c1", "error", "The file is gone. " * 30)
+    page.conversation.finish_tool(ToolFinished("s1", "c1", "error", "The file is gone. " * 30, 0))
     page.conversation.add_text("It varies.")
     page.conversation.finish("stored", node_id="n9")
     page.rest()
@@ -346,7 +359,7 @@ def test_citations_and_steps_of_the_current_message_are_reached_with_the_tab_key
     give_actions(page)
     page.begin_answer()
     page.conversation.start_tool("c1", "Read pages")
-    page.conversation.finish_tool("c1", "done", "2 pages")
+    page.conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 pages", 0))
     page.conversation.add_text("Effort varies ")
     page.cite("verified")
     page.conversation.finish("stored")
@@ -373,10 +386,253 @@ def test_the_menu_of_a_citation_copies_its_link(page: MessagePage) -> None:
     assert QGuiApplication.clipboard().text() == LINK
     actions["Open in Zotero"].trigger()
     assert page.opened == [LINK]
-    refused = {action.text(): action for action in page.view.context_menu("https://example.org").actions()}
-    assert not refused["Open in Zotero"].isEnabled()
-    assert refused["Copy link"].isEnabled()
     assert "Copy link" not in [action.text() for action in page.view.context_menu("").actions()]
+
+
+# A window without a screen can neither be raised nor hold the keyboard, and says so of each menu that pops up.
+popping_up = pytest.mark.qt_log_ignore(r"This plugin does not support (raise\(\)|grabbing the keyboard)")
+
+
+class Passages:
+    """Opens passages and asks about pages, on the page's door for links."""
+
+    def __init__(self, page: MessagePage) -> None:
+        self.opened: list[str] = []
+        self.asked: list[str] = []
+        page.router.open_passages_with(self._open)
+        page.router.ask_with(self.asked.append)
+
+    def _open(self, link: str) -> str:
+        self.opened.append(link)
+        return "Looking…"
+
+
+@pytest.fixture
+def passages(page: MessagePage) -> Passages:
+    return Passages(page)
+
+
+@pytest.fixture
+def markdown_page(qtbot: QtBot) -> Iterator[MessagePage]:
+    with open_page(qtbot, MarkdownBody(lambda formula: None, lambda name: None)) as opened:
+        yield opened
+
+
+def cite(page: MessagePage, text: str = "Effort varies ", **named: str) -> TextBox:
+    page.begin_answer()
+    page.conversation.add_text(text)
+    page.cite("verified", **named)
+    page.conversation.finish("stored")
+    page.rest()
+    return page.box_with("Hale")
+
+
+def menu(page: MessagePage) -> QMenu:
+    """The menu that is open."""
+    [found] = [each for each in page.view.findChildren(QMenu, "messageMenu") if each.isVisible()]
+    return found
+
+
+def choose(page: MessagePage, text: str) -> None:
+    """Choose an action of the open menu with the keyboard, and see the menu close."""
+    open_menu = menu(page)
+    open_menu.setActiveAction(next(each for each in open_menu.actions() if each.text() == text))
+    QTest.keyClick(open_menu, Qt.Key.Key_Return)
+    assert not open_menu.isVisible()
+
+
+@pytest.mark.req("Z-2")
+def test_a_click_opens_the_passage_and_a_click_with_ctrl_opens_it_in_zotero(
+    page: MessagePage, passages: Passages
+) -> None:
+    hovered: list[str] = []
+    page.view.link_hovered.connect(hovered.append)
+    ground = cite(page).viewport()
+    QTest.mouseMove(ground, page.place_of("Effort"))
+    QTest.mouseMove(ground, page.place_of("Hale"))
+    assert hovered[-1:] == ["Opens page 12 of the file in your viewer · Ctrl+click: in Zotero"]
+    page.click(ground, page.place_of("Hale"))
+    assert (passages.opened, page.opened) == ([LINK], [])
+    page.click(ground, page.place_of("Hale"), Qt.KeyboardModifier.ControlModifier)
+    assert (passages.opened, page.opened) == ([LINK], [LINK])
+    page.click(ground, page.place_of("Hale"))
+    assert (passages.opened, page.opened) == ([LINK, LINK], [LINK])
+
+
+@pytest.mark.req("Z-2", "U-5")
+def test_the_keyboard_opens_a_passage_with_enter_and_in_zotero_with_ctrl_enter(
+    page: MessagePage, passages: Passages
+) -> None:
+    cite(page)
+    page.focus()
+    page.press(Qt.Key.Key_Tab)
+    assert QApplication.focusWidget() is page.box_with("Hale")
+    page.press(Qt.Key.Key_Return)
+    assert (passages.opened, page.opened) == ([LINK], [])
+    page.press(Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    assert (passages.opened, page.opened) == ([LINK], [LINK])
+
+
+@pytest.mark.req("Z-2", "U-5")
+def test_enter_that_is_held_opens_a_passage_once(page: MessagePage, passages: Passages) -> None:
+    box = cite(page)
+    page.focus()
+    page.press(Qt.Key.Key_Tab)
+    for held in (False, True, True):
+        kind, key, none = QEvent.Type.KeyPress, Qt.Key.Key_Return, Qt.KeyboardModifier.NoModifier
+        QApplication.sendEvent(box, QKeyEvent(kind, key, none, "\r", held))
+    assert passages.opened == [LINK]
+
+
+@popping_up
+@pytest.mark.req("Z-2", "U-5")
+@pytest.mark.parametrize(
+    ("key", "modifier"),
+    [
+        (Qt.Key.Key_Menu, Qt.KeyboardModifier.NoModifier),
+        (Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier),
+    ],
+)
+def test_the_menu_of_the_link_that_has_the_focus_is_opened_with_the_keyboard(
+    page: MessagePage, passages: Passages, key: Qt.Key, modifier: Qt.KeyboardModifier
+) -> None:
+    box = cite(page, quote="observer effort varies")
+    page.focus()
+    page.press(Qt.Key.Key_Tab)
+    page.press(key, modifier)
+    texts = [action.text() for action in menu(page).actions() if not action.isSeparator()]
+    assert texts == [
+        *("Open at the page", "Open in Zotero", "Copy link", "Copy citation", "Copy quoted passage"),
+        *("Copy", "Select all"),
+    ]
+    assert box.viewport().rect().translated(box.viewport().mapToGlobal(QPoint())).contains(menu(page).pos())
+    choose(page, "Open at the page")
+    assert (passages.opened, page.opened) == ([LINK], [])
+    for text, copied in (
+        ("Copy link", LINK),
+        ("Copy citation", "Hale 2010, p. 152"),
+        ("Copy quoted passage", "observer effort varies"),
+    ):
+        page.press(key, modifier)
+        choose(page, text)
+        assert QGuiApplication.clipboard().text() == copied
+    page.press(key, modifier)
+    choose(page, "Open in Zotero")
+    assert (passages.opened, page.opened) == ([LINK], [LINK])
+
+
+@popping_up
+@pytest.mark.req("Z-2")
+def test_the_menu_of_a_citation_is_opened_where_it_is_clicked(page: MessagePage, passages: Passages) -> None:
+    box = cite(page)
+    for word, is_link in (("Hale", True), ("Effort", False)):
+        place = page.place_of(word)
+        reason = QContextMenuEvent.Reason.Mouse
+        QApplication.sendEvent(box.viewport(), QContextMenuEvent(reason, place, box.viewport().mapToGlobal(place)))
+        assert ("Copy citation" in [action.text() for action in menu(page).actions()]) == is_link
+        menu(page).close()
+    assert (passages.opened, page.opened) == ([], [])
+
+
+@pytest.mark.req("Z-2", "Z-3")
+def test_a_citation_of_nothing_has_a_menu_that_says_so(page: MessagePage, passages: Passages) -> None:
+    nothing = Segment("citation", "Hale 2010", "", "wrong", "the library has no item ABCD2345")
+    actions = {action.text(): action for action in page.view.context_menu("", nothing).actions()}
+    assert not actions["Open"].isEnabled()
+    assert actions["Open"].toolTip() == "This citation leads nowhere."
+    assert not actions["Copy link"].isEnabled()
+    assert "Copy quoted passage" not in actions
+    actions["Copy citation"].trigger()
+    assert QGuiApplication.clipboard().text() == "Hale 2010"
+
+
+@pytest.mark.req("S-1")
+@pytest.mark.parametrize(
+    ("link", "text", "why"),
+    [
+        ("https://zotero.org@evil.example/", "Open in browser…", "hides its host"),
+        ("zotero://report/library", "Open", "no such link"),
+        ("javascript:alert(1)", "Open", "could do harm"),
+    ],
+)
+def test_what_is_refused_is_disabled_in_the_menu_with_the_reason(
+    page: MessagePage, passages: Passages, link: str, text: str, why: str
+) -> None:
+    menu = page.view.context_menu(link)
+    actions = {action.text(): action for action in menu.actions()}
+    assert not actions[text].isEnabled()
+    assert why in actions[text].toolTip()
+    assert menu.toolTipsVisible()
+    actions["Copy link"].trigger()
+    assert QGuiApplication.clipboard().text() == link
+    assert page.opened == passages.opened == passages.asked == []
+
+
+@popping_up
+@pytest.mark.req("S-1", "U-5")
+def test_a_web_page_in_an_answer_is_only_asked_about(markdown_page: MessagePage) -> None:
+    page = markdown_page
+    passages = Passages(page)
+    address = "https://example.org/paper?q=1"
+    hovered: list[str] = []
+    page.view.link_hovered.connect(hovered.append)
+    box = cite(page, f"See [the paper]({address}), ")
+    QTest.mouseMove(box.viewport(), page.place_of("See"))
+    QTest.mouseMove(box.viewport(), page.place_of("paper"))
+    assert hovered[-1:] == [f"Opens example.org in your browser: {address}"]
+    page.click(box.viewport(), page.place_of("paper"))
+    page.click(box.viewport(), page.place_of("paper"), Qt.KeyboardModifier.ControlModifier)
+    assert passages.asked == [address] * 2
+    page.focus()
+    page.press(Qt.Key.Key_Tab)
+    page.press(Qt.Key.Key_Return)
+    assert passages.asked == [address] * 3
+    page.press(Qt.Key.Key_Menu)
+    assert [action.text() for action in menu(page).actions()][:2] == ["Open in browser…", "Copy link"]
+    choose(page, "Open in browser…")
+    assert passages.asked == [address] * 4
+    page.press(Qt.Key.Key_F10, Qt.KeyboardModifier.ShiftModifier)
+    choose(page, "Copy link")
+    assert QGuiApplication.clipboard().text() == address
+    assert page.opened == passages.opened == []
+
+
+@popping_up
+@pytest.mark.req("S-1")
+@pytest.mark.parametrize(
+    "link",
+    [
+        *("javascript:alert(1)", "JaVaScRiPt:alert(1)", "file:///etc/passwd", "data:text/html,x", "vbscript:x"),
+        *(
+            "\\\\\\\\host\\\\x",
+            "//host/x",
+            "https://zotero.org@evil.example/",
+            "javascript%3Aalert(1)",
+            "bibgenie:cite/0",
+        ),
+        *(
+            "bibgenie:copy/0",
+            "bibgenie:cite/x",
+            "bibgenie:cite/",
+            "math:x",
+            "https://exam%00ple.org",
+            "&#106;avascript:x",
+        ),
+    ],
+)
+def test_a_hostile_link_in_an_answer_opens_nothing(markdown_page: MessagePage, link: str) -> None:
+    page = markdown_page
+    passages = Passages(page)
+    box = cite(page, f"See [the paper]({link}), ", link="")
+    page.click(box.viewport(), page.place_of("paper"))
+    page.focus()
+    for _ in range(2):
+        page.press(Qt.Key.Key_Tab)
+        if QApplication.focusWidget() is box:
+            page.press(Qt.Key.Key_Return)
+            page.press(Qt.Key.Key_Menu)
+            menu(page).close()
+    assert page.opened == passages.opened == passages.asked == []
 
 
 # Selection
@@ -404,10 +660,10 @@ def answer_in_parts(page: MessagePage) -> None:
     page.begin_answer()
     page.conversation.add_text("The first part of it.")
     page.conversation.start_tool("c1", "Read pages")
-    page.conversation.finish_tool("c1", "done", "2 pages")
+    page.conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 pages", 0))
     page.conversation.add_text("The middle of it.")
     page.conversation.start_tool("c2", "Read pages")
-    page.conversation.finish_tool("c2", "done", "2 pages")
+    page.conversation.finish_tool(ToolFinished("s1", "c2", "done", "2 pages", 0))
     page.conversation.add_text("The last part ")
     page.cite("verified")
     page.conversation.add_text(" of it.")
@@ -661,3 +917,17 @@ def test_a_citation_is_found_by_its_label_as_it_is_typed(page: MessagePage) -> N
     page.rest()
     assert page.view.find_text("hale 2010, p. 152")
     assert page.view.find_text("Hale 2010")
+
+
+@pytest.mark.req("U-5")
+def test_on_another_screen_the_text_is_drawn_anew_for_its_pixels(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures of formulas are made for one screen's pixels."""
+    answers = Recorder()
+    with open_page(qtbot, answers) as page:
+        page.begin_answer()
+        page.conversation.add_text("one")
+        page.rest()
+        answers.rendered.clear()
+        monkeypatch.setattr(MessageList, "devicePixelRatioF", lambda view: 2.0)
+        QApplication.sendEvent(page.view, QEvent(QEvent.Type.DevicePixelRatioChange))
+        assert answers.rendered == ["one"]

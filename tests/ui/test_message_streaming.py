@@ -13,7 +13,7 @@ from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.messages import Segment, ToolFinished
 from bibgenie_desktop.ui.chat.body import Look, Rendered
 from bibgenie_desktop.ui.chat.step_line import StepLine
 from bibgenie_desktop.ui.chat.view import REPAINT_MILLISECONDS, UNSEEN_MILLISECONDS
@@ -89,7 +89,7 @@ def test_an_answer_reads_the_same_however_it_was_cut_into_deltas(page: MessagePa
     page.begin_answer()
     page.conversation.start_tool("c1", "Search the library for “this”")
     page.rest()
-    page.conversation.finish_tool("c1", "done", "2 passages")
+    page.conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 passages", 0))
     for start in range(0, len(text), size):
         page.conversation.add_text(text[start : start + size])
         page.rest()
@@ -231,7 +231,7 @@ def test_steps_change_in_place_while_text_follows(page: MessagePage, answers: Re
     page.conversation.start_tool("c1", "Read pages")
     page.rest()
     answers.rendered.clear()
-    page.conversation.finish_tool("c1", "done", "2 pages")
+    page.conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 pages", 0))
     page.conversation.add_text("It varies.")
     page.rest()
     page.check()

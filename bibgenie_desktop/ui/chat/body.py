@@ -21,12 +21,16 @@ from .text_run import Run
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How text is drawn: its colour `ink`, the size of its font in `pixels`. `leads_to` says where a link leads."""
+    """How text is drawn: its colour `ink`, the size of its font in `pixels`, each of `ratio` pixels of the screen.
+
+    `leads_to` says where a link leads.
+    """
 
     colours: Colours
     ink: str
     pixels: int
     leads_to: Callable[[str], str]
+    ratio: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

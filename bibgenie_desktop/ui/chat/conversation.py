@@ -8,9 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal, Protocol, TypeAlias
 
-from ...protocol.messages import AnswerCitation, BranchRow, Segment
+from ...protocol.messages import (
+    AnswerCitation,
+    AnswerReasoning,
+    AnswerText,
+    BranchRow,
+    Event,
+    Segment,
+    ToolFinished,
+    ToolStarted,
+    TurnFailed,
+    TurnFinished,
+)
 from ...sessions.nodes import Role
-from ...sessions.parts import ToolState
 
 Status: TypeAlias = Literal["sending", "streaming", "stored", "failed", "interrupted"]
 """`sending`: the engine has not confirmed it. `interrupted`: the engine ended while it streamed; it is not stored."""
@@ -92,11 +102,12 @@ class Message:
         self.add(Segment("tool", title, state="pending"))
         self._calls[call_id] = len(self._segments) - 1
 
-    def finish_tool(self, call_id: str, state: ToolState, summary: str) -> None:
+    def finish_tool(self, event: ToolFinished) -> None:
         """A tool that was started has ended."""
-        place = self._calls.get(call_id)
+        place = self._calls.get(event.call_id)
         if place is not None:
-            self._segments[place] = Segment("tool", self._segments[place].text, state=state, detail=summary)
+            title = self._segments[place].text
+            self._segments[place] = Segment("tool", title, "", event.state, event.summary, event.duration_ms)
 
     def _close_tail(self) -> None:
         if self._tail:
@@ -134,6 +145,8 @@ class Conversation:
         self.notice = ""
         """A sentence above the draft, such as why a question was refused."""
         self.messages: list[Message] = []
+        self._rows: dict[str, int] = {}
+        """The rows of the stored messages; they stand at the beginning and never move."""
         self._listener: Listener | None = None
 
     def listen(self, listener: Listener | None) -> None:
@@ -175,7 +188,7 @@ class Conversation:
             )
             for row in rows
         ]
-        stored = {message.node_id for message in loaded}
+        self._rows = stored = {message.node_id: row for row, message in enumerate(loaded)}
         before, self.messages = (
             self.messages,
             loaded + [each for each in self.messages if each.fresh and each.node_id not in stored],
@@ -184,27 +197,26 @@ class Conversation:
         if self._listener and self.messages != before:
             self._listener.reset()
 
-    def missing(self) -> list[str]:
-        """The nodes whose bodies are not here, root first."""
-        return [message.node_id for message in self.messages if not message.ready]
-
-    def add_body(self, node_id: str, segments: Sequence[Segment], more: bool) -> None:
-        """Take a piece of a stored body."""
-        for row, message in enumerate(self.messages):
-            if message.node_id == node_id and not message.ready:
-                for segment in segments:
-                    message.add(segment)
-                message.ready = not more
-                if message.ready and self._listener:
-                    self._listener.changed(row)
+    def add_body(self, node_id: str, segments: Sequence[Segment]) -> None:
+        """Take a stored body."""
+        message = self._waiting(node_id)
+        if message is not None:
+            for segment in segments:
+                message.add(segment)
+            message.ready = True
+            self._changed(self._rows[node_id])
 
     def body_failed(self, node_id: str, sentence: str) -> None:
         """A stored body cannot be read."""
-        for row, message in enumerate(self.messages):
-            if message.node_id == node_id and not message.ready:
-                message.ready, message.status, message.note = True, "failed", sentence
-                if self._listener:
-                    self._listener.changed(row)
+        message = self._waiting(node_id)
+        if message is not None:
+            message.ready, message.status, message.note = True, "failed", sentence
+            self._changed(self._rows[node_id])
+
+    def _waiting(self, node_id: str) -> Message | None:
+        """The message of a node, if its body is not here."""
+        message = self.messages[self._rows[node_id]] if node_id in self._rows else None
+        return None if message is None or message.ready else message
 
     def ask(self, text: str, created_at: str) -> None:
         """A question is on its way."""
@@ -227,6 +239,26 @@ class Conversation:
         self._changed()
         self._append(Message("assistant", "streaming", model=model, fresh=True))
 
+    def take(self, event: Event) -> None:
+        """Take an event about the answer that streams; others are none of its."""
+        match event:
+            case AnswerText(text=text):
+                self.add_text(text)
+            case AnswerReasoning(text=text):
+                self.add_text(text, "reasoning")
+            case AnswerCitation():
+                self.add_citation(event)
+            case ToolStarted():
+                self.start_tool(event.call_id, event.title)
+            case ToolFinished():
+                self.finish_tool(event)
+            case TurnFinished():
+                self.finish("stored", event.sentence, event.node_id)
+            case TurnFailed():
+                self.finish("failed", event.sentence, event.node_id)
+            case _:
+                pass
+
     def add_text(self, text: str, kind: Literal["text", "reasoning"] = "text") -> None:
         """More of the answer or of the thinking."""
         if self._live is not None:
@@ -246,10 +278,10 @@ class Conversation:
             self._live.start_tool(call_id, title)
             self._grown()
 
-    def finish_tool(self, call_id: str, state: ToolState, summary: str) -> None:
+    def finish_tool(self, event: ToolFinished) -> None:
         """A tool has ended."""
         if self._live is not None:
-            self._live.finish_tool(call_id, state, summary)
+            self._live.finish_tool(event)
             self._changed()
 
     def finish(self, status: Status, sentence: str = "", node_id: str = "") -> None:
@@ -264,9 +296,9 @@ class Conversation:
         if self._listener:
             self._listener.inserted(len(self.messages) - 1, len(self.messages) - 1)
 
-    def _changed(self) -> None:
+    def _changed(self, row: int = -1) -> None:
         if self._listener:
-            self._listener.changed(len(self.messages) - 1)
+            self._listener.changed(row % len(self.messages))
 
     def _grown(self) -> None:
         if self._listener:

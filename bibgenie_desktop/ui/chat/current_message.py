@@ -14,6 +14,7 @@ from .action_bar import ActionBar
 from .measures import FOOT, PADDING
 from .page_layout import PageLayout
 from .rows import Row
+from .wording import translate
 
 
 class CurrentMessage:
@@ -44,7 +45,7 @@ class CurrentMessage:
         row = self._layout.rows.get(self.number)
         count = len(self._layout.index)
         self._page.setAccessibleDescription(
-            self._page.tr("Message {number} of {count}").format(number=self.number + 1, count=count)
+            translate("Chat", "Message {number} of {count}").format(number=self.number + 1, count=count)
         )
         if row is not None and self._page.hasFocus():
             QAccessible.updateAccessibility(QAccessibleEvent(row, QAccessible.Event.Focus))

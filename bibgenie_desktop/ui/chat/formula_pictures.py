@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QRectF, Signal
-from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF, QImage
+from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QImage
 
-from ...protocol.messages import LONGEST_FORMULA, Command, DrawFormulas, FormulaDrawn, FormulaText
+from ...protocol.messages import LONGEST_FORMULA, Command, DrawFormulas, Event, FormulaDrawn, FormulaText
 from ..markdown.mathematics import Formula, FormulaImage, middle_box
 from ..theme import Colours, reading_font
 from ..timing import Coalesced, MakeTimer
@@ -34,11 +34,12 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class FormulaStyle:
-    """How formulas are drawn: the text's colour as `#rrggbb`, its size and `x_height` in pixels, and how many pixels of
-    the screen make one of these."""
+    """How formulas are drawn: the text's colour as `#rrggbb`, its size, `ascent` and `x_height` in pixels, and how many
+    pixels of the screen make one of these."""
 
     ink: str
     size: float
+    ascent: float
     x_height: float
     ratio: float
 
@@ -46,7 +47,8 @@ class FormulaStyle:
     def of(cls, font: QFont, colours: Colours, ratio: float) -> FormulaStyle:
         """The style for answers on a page whose font is `font`."""
         reading = reading_font(font)
-        return cls(colours.text, QFontInfo(reading).pixelSize(), QFontMetricsF(reading).xHeight(), ratio)
+        metrics = QFontMetrics(reading)
+        return cls(colours.text, QFontInfo(reading).pixelSize(), metrics.ascent(), metrics.xHeight(), ratio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,15 +61,17 @@ class _Drawn:
     below: int
 
     def measured(self, style: FormulaStyle) -> tuple[FormulaImage, QRectF]:
-        """The picture's size, and where in it the formula is drawn.
+        """The picture's size, in whole pixels as Qt makes it, and where in it the formula is drawn.
 
-        The size is of whole pixels of the screen: a picture that is stretched by a part of one is blurred.
+        No picture is lower than what the text's ascent asks for: Qt puts the middle of a picture to the middle of the
+        line, and that is where `middle_box` has it only where a picture makes the line as high as it is.
         """
         width, above, below = (extent / 1000 * style.size for extent in (self.width, self.above, self.below))
-        height, top = middle_box(above, below, style.x_height)
-        whole_width, whole_height = (math.ceil(length * style.ratio) / style.ratio for length in (width, height))
-        place = QRectF(0, top + (whole_height - height) / 2, width, above + below)
-        return FormulaImage(whole_width, whole_height), place
+        highest = max(above, style.ascent)
+        height, top = middle_box(highest, below, style.x_height)
+        whole = FormulaImage(math.ceil(width), math.ceil(height))
+        place = QRectF(0, top + highest - above + (whole.height - height) / 2, width, above + below)
+        return whole, place
 
 
 class _Kept(Generic[Key, Value]):
@@ -169,8 +173,10 @@ class FormulaPictures(QObject):
         """The engine is gone: ask nothing before `engine_ready`."""
         self._ready = False
 
-    def take(self, event: FormulaDrawn) -> None:
-        """Take a piece of a formula."""
+    def take(self, event: Event) -> None:
+        """Take a piece of a formula; other events are not for us."""
+        if not isinstance(event, FormulaDrawn):
+            return
         name = Formula(event.latex, event.display).name
         if name not in self._asked:
             return

@@ -137,6 +137,7 @@ class MessageRow(Row):
     def _make_box(self) -> TextBox:
         box = TextBox(self)
         box.link_clicked.connect(self.link_clicked)
+        box.link_ctrl_clicked.connect(self.link_ctrl_clicked)
         box.link_hovered.connect(self.link_hovered)
         box.menu_wanted.connect(self.menu_wanted)
         box.pressed.connect(self._begin_selection)

@@ -34,6 +34,7 @@ class Page:
     when: Callable[[str], str]
     leads_to: Callable[[str], str]
     unfolded: Callable[[Message], set[int]]
+    ratio: float = 1.0
 
     def look(self, voice: Voice) -> Look:
         """How text of a voice is drawn."""
@@ -43,6 +44,7 @@ class Page:
             self.colours.muted if quiet else self.colours.text,
             self.measures.quiet_pixels if quiet else self.measures.reading_pixels,
             self.leads_to,
+            self.ratio,
         )
 
 
@@ -69,7 +71,8 @@ class Row(QWidget):
         pressed(row): a mouse button went down on its text.
         dragged(place): a selection is being drawn, `place` on the screen.
         released: it is drawn.
-        link_clicked(link), link_hovered(link), menu_wanted(link, place): see TextBox.
+        link_clicked(link), link_ctrl_clicked(link), link_hovered(link): see TextBox.
+        menu_wanted(link, citation, place): see TextBox.
     """
 
     resized = Signal(object)
@@ -78,8 +81,9 @@ class Row(QWidget):
     dragged = Signal(object)
     released = Signal()
     link_clicked = Signal(str)
+    link_ctrl_clicked = Signal(str)
     link_hovered = Signal(str)
-    menu_wanted = Signal(str, object)
+    menu_wanted = Signal(str, object, object)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from ..theme import Colours
 from .body import StepPiece
-from .wording import step_line, step_outcome, step_title
+from .wording import step_line, step_outcome, step_time, step_title
 
 _SIGN = 16
 """Pixels for the triangle before the text."""
@@ -23,7 +23,7 @@ class StepLine(QAbstractButton):
         self.setCheckable(True)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self._title = self._outcome = ""
+        self._title = self._outcome = self._time = ""
         self._alarming = False
         self._colours: Colours | None = None
 
@@ -32,6 +32,7 @@ class StepLine(QAbstractButton):
         self._colours = colours
         segment = step.segment
         self._title, self._outcome = step_title(segment, running=step.running), step_outcome(segment)
+        self._time = step_time(segment)
         self._alarming = segment.state in ("error", "denied")
         whole = step_line(segment, running=step.running)
         self.setText(whole)
@@ -76,6 +77,12 @@ class StepLine(QAbstractButton):
         room = QRect(0 if mirrored else _SIGN, 0, self.width() - _SIGN, self.height())
         flags = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeading | Qt.TextFlag.TextSingleLine
         metrics = self.fontMetrics()
+        if self._time:
+            painter.setPen(QColor(colours.muted))
+            trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
+            painter.drawText(room, trailing, self._time)
+            taken = metrics.horizontalAdvance(self._time + "  ")
+            room = room.adjusted(taken, 0, 0, 0) if mirrored else room.adjusted(0, 0, -taken, 0)
         title = metrics.elidedText(self._title, Qt.TextElideMode.ElideRight, room.width())
         painter.setPen(alarm if self._alarming else QColor(colours.text))
         painter.drawText(room, flags, title)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QPointF, QRect, QRectF, QSize, Qt, QUrl, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QUrl, Signal
 from PySide6.QtGui import (
     QColor,
     QContextMenuEvent,
@@ -27,6 +27,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
+from ...protocol.messages import Segment
 from ..markdown.renderer import INDENT
 from ..theme import Colours, palette
 from .body import Look, RenderBody
@@ -43,15 +44,18 @@ class TextBox(QTextBrowser):
 
     Signals:
         link_clicked(link), link_hovered(link): "" for none.
-        menu_wanted(link, place): the context menu, `place` on the screen.
+        link_ctrl_clicked(link): clicked with Ctrl held, on a Mac with Cmd.
+        menu_wanted(link, citation, place): the context menu, `place` on the screen; `citation` is the Segment whose
+            link it is, or None.
         pressed: a mouse button went down.
         dragged(place): the pointer moves with the button held, `place` on the screen.
         released: the button was let go.
     """
 
     link_clicked = Signal(str)
+    link_ctrl_clicked = Signal(str)
     link_hovered = Signal(str)
-    menu_wanted = Signal(str, object)
+    menu_wanted = Signal(str, object, object)
     pressed = Signal()
     dragged = Signal(object)
     released = Signal()
@@ -86,6 +90,7 @@ class TextBox(QTextBrowser):
         self._laid_width = 0
         self._chips: list[tuple[int, QRectF]] = []
         self._chips_from: int | None = 0
+        self._with_ctrl = False
         self.anchorClicked.connect(lambda url: self._follow(_link(url)))
         self.highlighted.connect(lambda url: self.link_hovered.emit(self.resolved(_link(url))))
 
@@ -99,10 +104,13 @@ class TextBox(QTextBrowser):
 
     def resolved(self, link: str) -> str:
         """Where a link of the document leads: a citation's to what is cited, one of the app's own nowhere."""
-        if link.startswith(CITATION_LINK):
-            citation = self.content.citation(int(link.removeprefix(CITATION_LINK)))
-            return citation.link if citation else ""
+        if citation := self._citation(link):
+            return citation.link
         return "" if link.startswith("bibgenie:") else link
+
+    def _citation(self, link: str) -> Segment | None:
+        number = link.removeprefix(CITATION_LINK)
+        return None if number == link else self.content.citation(int(number))
 
     def _follow(self, link: str) -> None:
         if match := COPY_LINK.fullmatch(link):
@@ -110,7 +118,7 @@ class TextBox(QTextBrowser):
             if number < len(codes):
                 QGuiApplication.clipboard().setText(codes[number])
         elif where := self.resolved(link):
-            self.link_clicked.emit(where)
+            (self.link_ctrl_clicked if self._with_ctrl else self.link_clicked).emit(where)
 
     # Geometry
 
@@ -235,9 +243,13 @@ class TextBox(QTextBrowser):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens the link that has the focus; all other keys are the page's."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+        """Enter opens the link that has the focus, once; the menu's keys want its menu; all others are the page's."""
+        shift_f10 = event.key() == Qt.Key.Key_F10 and event.modifiers() == Qt.KeyboardModifier.ShiftModifier
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and not event.isAutoRepeat():
+            self._with_ctrl = _has_ctrl(event)
             super().keyPressEvent(event)
+        elif event.key() == Qt.Key.Key_Menu or shift_f10:
+            self._want_menu_at_focus()
         else:
             event.ignore()
 
@@ -263,12 +275,26 @@ class TextBox(QTextBrowser):
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Open the link under the pointer, if it was pressed here; the page has nothing to do with it."""
         self.released.emit()
+        self._with_ctrl = _has_ctrl(event)
         super().mouseReleaseEvent(event)
         event.accept()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         """Want a menu."""
-        self.menu_wanted.emit(self.resolved(self.anchorAt(event.pos())), event.globalPos())
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self._want_menu_at_focus()
+        else:
+            self._want_menu(self.anchorAt(event.pos()), event.globalPos())
+
+    def _want_menu_at_focus(self) -> None:
+        # The link that has the focus is what is selected.
+        end = QTextCursor(self.document())
+        end.setPosition(self.textCursor().selectionEnd())
+        link = end.charFormat().anchorHref() if self.textCursor().hasSelection() else ""
+        self._want_menu(link, self.viewport().mapToGlobal(self.cursorRect(end).bottomLeft()))
+
+    def _want_menu(self, link: str, place: QPoint) -> None:
+        self.menu_wanted.emit(self.resolved(link), self._citation(link), place)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the chips, and the text on them."""
@@ -294,6 +320,10 @@ class TextBox(QTextBrowser):
                 self._chips += [(block.position(), chip) for chip in chips_of_block(block)]
                 block = block.next()
         return self._chips
+
+
+def _has_ctrl(event: QKeyEvent | QMouseEvent) -> bool:
+    return bool(event.modifiers() & Qt.KeyboardModifier.ControlModifier)
 
 
 def _link(url: QUrl) -> str:

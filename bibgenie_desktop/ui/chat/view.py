@@ -20,6 +20,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
 
+from ...protocol.messages import Segment
 from ..links import LinkRouter
 from ..theme import Theme, palette
 from ..times import Clock, short
@@ -30,7 +31,7 @@ from .conversation import Conversation, Message
 from .current_message import CurrentMessage
 from .jump_button import JumpButton
 from .measures import Measures
-from .message_menu import message_menu
+from .message_menu import add_link_actions, add_text_actions
 from .model import TranscriptModel
 from .page_layout import PageLayout
 from .page_search import PageSearch
@@ -232,6 +233,7 @@ class MessageList(QAbstractScrollArea):
             when=lambda stamp: short(stamp, self._clock()),
             leads_to=self._leads_to,
             unfolded=lambda message: self._unfolded.setdefault(message, set()),
+            ratio=self.devicePixelRatioF(),
         )
 
     def _restyle(self) -> None:
@@ -261,6 +263,12 @@ class MessageList(QAbstractScrollArea):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.LayoutDirectionChange):
             self._turn_page()
 
+    def event(self, event: QEvent) -> bool:
+        """Take on another screen: pictures of formulas are made for the pixels of one."""
+        if event.type() == QEvent.Type.DevicePixelRatioChange:
+            self._turn_page()
+        return super().event(event)
+
     # Where the reader goes
 
     def scrollContentsBy(self, dx: int, dy: int) -> None:
@@ -285,8 +293,13 @@ class MessageList(QAbstractScrollArea):
         self.set_current_row(number)
         self._settled()
 
-    def find_text(self, text: str, *, backwards: bool = False) -> bool:
-        """Find in page: select the next place that reads so and bring it into sight; tells whether there is one."""
+    def find_text(self, text: str, *, backwards: bool = False, afresh: bool = False) -> bool:
+        """Find in page: select the next place that reads so and bring it into sight; tells whether there is one.
+
+        With `afresh` the first one from what is in sight on: the text that is looked for has changed.
+        """
+        if afresh:
+            self._search.reset()
         number = self._search.find(text, backwards=backwards)
         if number >= 0:
             self.set_current_row(number)
@@ -350,6 +363,7 @@ class MessageList(QAbstractScrollArea):
         row.dragged.connect(self._selecting.drag)
         row.released.connect(self._selecting.end)
         row.link_clicked.connect(self._open_link)
+        row.link_ctrl_clicked.connect(self._open_in_zotero)
         row.link_hovered.connect(self._hover_link)
         row.menu_wanted.connect(self._pop_menu_up)
 
@@ -375,6 +389,9 @@ class MessageList(QAbstractScrollArea):
     def _open_link(self, link: str) -> None:
         self.link_answered.emit(self._router.open(link))
 
+    def _open_in_zotero(self, link: str) -> None:
+        self.link_answered.emit(self._router.open_in_zotero(link))
+
     def copy_selection(self) -> None:
         """Copy the text that is selected, as it is read."""
         if text := self._selecting.text:
@@ -385,14 +402,15 @@ class MessageList(QAbstractScrollArea):
         if row := self._layout.rows.get(self.current_row):
             self._selecting.select_all(row)
 
-    def _pop_menu_up(self, link: str, place: QPoint) -> None:
-        menu = self.context_menu(link)
+    def _pop_menu_up(self, link: str, citation: Segment | None, place: QPoint) -> None:
+        menu = self.context_menu(link, citation)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(place)
 
-    def context_menu(self, link: str) -> QMenu:
+    def context_menu(self, link: str, citation: Segment | None = None) -> QMenu:
         """The menu for a place on the page, at a link or not."""
-        copy = self.copy_selection if self._selecting.text else None
-        return message_menu(
-            self, self._router, link, open_link=self._open_link, copy=copy, select_all=self.select_current
-        )
+        menu = QMenu(self)
+        if link or citation:
+            add_link_actions(menu, self._router.route(link), link, citation, self._open_link, self._open_in_zotero)
+        add_text_actions(menu, self.copy_selection if self._selecting.text else None, self.select_current)
+        return menu

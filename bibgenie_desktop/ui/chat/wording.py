@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QCoreApplication
+from PySide6.QtCore import QCoreApplication, QLocale
 
 from ...protocol.messages import Segment
 from .conversation import Message
@@ -35,7 +35,7 @@ def step_title(segment: Segment, *, running: bool) -> str:
     """What a tool call does, or that there was thinking, in a few words."""
     if segment.kind == "reasoning":
         return translate("Chat", "Thinking…") if running else translate("Chat", "Thought")
-    title = " ".join(_tool_titles().get(segment.text, segment.text).split())
+    title = " ".join(segment.text.split())
     return f"{title}…" if running else title
 
 
@@ -55,9 +55,18 @@ def step_outcome(segment: Segment) -> str:
     return " ".join(outcome.split())
 
 
+def step_time(segment: Segment) -> str:
+    """How long a tool call took; "" while it runs, and where nobody measured it."""
+    if not segment.duration_ms or segment.state == "pending":
+        return ""
+    return translate("Chat", "{seconds} s").format(
+        seconds=QLocale().toString(max(segment.duration_ms, 100) / 1000, "f", 1)
+    )
+
+
 def step_line(segment: Segment, *, running: bool) -> str:
     """The one line of a tool call, or of thinking."""
-    return _joined(step_title(segment, running=running), step_outcome(segment))
+    return _joined(step_title(segment, running=running), step_outcome(segment), step_time(segment))
 
 
 def citation_state(segment: Segment) -> str:
@@ -82,15 +91,6 @@ def _citation_counts(message: Message) -> str:
     states = [segment.state for segment in message.segments if segment.kind == "citation"]
     counts = [word.format(count=states.count(state)) for state, word in words.items() if state in states]
     return translate("Chat", "citations: {counts}").format(counts=", ".join(counts)) if counts else ""
-
-
-def _tool_titles() -> dict[str, str]:
-    """Stored calls name their tool only."""
-    return {
-        "search_library": translate("Chat", "Search the library"),
-        "get_item": translate("Chat", "Look at an item"),
-        "read_pages": translate("Chat", "Read pages"),
-    }
 
 
 def _joined(*parts: str) -> str:

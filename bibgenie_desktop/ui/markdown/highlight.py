@@ -3,16 +3,20 @@
 Only lexers that are built in are looked for: a name that Pygments does not know would make it search all installed
 packages, while a language's name still arrives letter by letter. And only lexers that stay fast on hostile text within
 the limits below: some need seconds for a page, and nothing can interrupt them.
+
+Pygments is imported at the first program, and each lexer reads its rules at its first use, which both take longer than
+a frame: `warm_up` does it before, in small steps.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from pygments.lexers import get_all_lexers, get_lexer_by_name
-from pygments.token import Token, _TokenType
+if TYPE_CHECKING:
+    from pygments.token import _TokenType
 
 Kind: TypeAlias = Literal["keyword", "name", "string", "number", "comment", ""]
 
@@ -24,18 +28,8 @@ _LANGUAGES = set(
     "typescript c cpp go rust swift kotlin scala ruby perl lua haskell fortran stata tex bibtex diff make "
     "docker graphviz gnuplot sparql".split()
 )
-_KINDS: tuple[tuple[_TokenType, Kind], ...] = (
-    (Token.Comment, "comment"),
-    (Token.Literal.String, "string"),
-    (Token.Literal.Number, "number"),
-    (Token.Keyword, "keyword"),
-    (Token.Operator.Word, "keyword"),
-    (Token.Name.Function, "name"),
-    (Token.Name.Class, "name"),
-    (Token.Name.Builtin, "name"),
-    (Token.Name.Decorator, "name"),
-    (Token.Name.Tag, "name"),
-)
+_USUAL = "python bash json splus sql javascript html yaml tex bibtex c cpp typescript".split()
+"""The languages of most programs in answers."""
 _TOO_WIDE = re.compile(rf"[^\n]{{{LONGEST_LINE + 1}}}|(?:\n[ \t]*){{{MOST_BLANK_LINES + 2}}}")
 
 
@@ -46,6 +40,8 @@ def highlight(code: str, language: str) -> tuple[tuple[Kind, str], ...]:
     plain: tuple[tuple[Kind, str], ...] = (("", code),)
     if name is None or len(code) > LONGEST_CODE or _TOO_WIDE.search(code):
         return plain
+    from pygments.lexers import get_lexer_by_name
+
     pieces: list[tuple[Kind, str]] = []
     for _, token, text in get_lexer_by_name(name).get_tokens_unprocessed(code):
         kind = _kind(token)
@@ -60,6 +56,8 @@ def highlight(code: str, language: str) -> tuple[tuple[Kind, str], ...]:
 @cache
 def _names() -> dict[str, str]:
     """Every alias of the languages, with the language's first one."""
+    from pygments.lexers import get_all_lexers
+
     return {
         alias: aliases[0]
         for _, aliases, _, _ in get_all_lexers(plugins=False)
@@ -70,4 +68,40 @@ def _names() -> dict[str, str]:
 
 @cache
 def _kind(token: _TokenType) -> Kind:
-    return next((kind for parent, kind in _KINDS if token in parent), "")
+    return next((kind for parent, kind in _kinds() if token in parent), "")
+
+
+@cache
+def _kinds() -> tuple[tuple[_TokenType, Kind], ...]:
+    from pygments.token import Token
+
+    return (
+        (Token.Comment, "comment"),
+        (Token.Literal.String, "string"),
+        (Token.Literal.Number, "number"),
+        (Token.Keyword, "keyword"),
+        (Token.Operator.Word, "keyword"),
+        (Token.Name.Function, "name"),
+        (Token.Name.Class, "name"),
+        (Token.Name.Builtin, "name"),
+        (Token.Name.Decorator, "name"),
+        (Token.Name.Tag, "name"),
+    )
+
+
+def warm_up() -> Iterator[None]:
+    """Do what the first programs would wait for, a step at a time: for a window that has nothing else to do.
+
+    No step takes longer than two frames, about.
+    """
+    _kinds()
+    yield
+    _names()
+    yield
+    from pygments.lexers import find_lexer_class_by_name
+
+    for language in _USUAL:
+        find_lexer_class_by_name(language)
+        yield
+        highlight("x = 1\n", language)
+        yield

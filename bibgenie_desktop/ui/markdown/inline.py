@@ -118,6 +118,11 @@ class TextWriter:
             f"{look}{THIN}</span>{label}{mark}</a>"
         )
 
+    def turns(self, number: int) -> bool:
+        """Whether something in a citation's label is written from the right."""
+        citation = self._citations.get(number)
+        return citation is not None and any(bidirectional(each) in ("R", "AL") for each in citation.text)
+
     def readable(self, text: str) -> str:
         """Text with citations as their labels in brackets."""
 
@@ -194,10 +199,15 @@ class _Line:
         for number, part in enumerate(PLACEHOLDER.split(text)):
             if number % 2:
                 # A citation is a link of its own, and never struck through or bold by what stands around it.
-                self._append(self._writer.chip(int(part)), LONGEST_WHOLE_CHIP)
+                self._chip(int(part))
             elif part:
                 for piece in cut(part):
                     self._append(f"{before}{self._writer.text(piece)}{after}", len(piece))
+
+    def _chip(self, number: int) -> None:
+        """A citation: it stays in one piece where scripts of both directions meet."""
+        before, after = ISOLATE if self._before or self._writer.turns(number) else ("", "")
+        self._append(f"{before}{self._writer.chip(number)}{after}", LONGEST_WHOLE_CHIP)
 
     def _tags(self, style: str) -> tuple[str, str]:
         before, after = "", ""
@@ -226,7 +236,7 @@ class _Line:
         link, self._link = self._link or "", None
         if match := PLACEHOLDER.fullmatch(link):
             # A citation stood where the address of a link belongs.
-            self._append(self._writer.chip(int(match[1])), LONGEST_WHOLE_CHIP)
+            self._chip(int(match[1]))
             return
         host = urlsplit(link).hostname or ""
         if link.lower().startswith("http") and _hosts("".join(self._visible)) - {host.removeprefix("www.")}:

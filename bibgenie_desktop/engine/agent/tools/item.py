@@ -75,7 +75,8 @@ class GetItem:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def title(self, arguments: Mapping[str, Any]) -> str:
+    @staticmethod
+    def title(arguments: Mapping[str, Any]) -> str:
         """`Look at item KEY`."""
         return f"Look at item {cut(str(arguments.get('key', '')), 40)}"
 

@@ -60,7 +60,8 @@ class ReadPages:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def title(self, arguments: Mapping[str, Any]) -> str:
+    @staticmethod
+    def title(arguments: Mapping[str, Any]) -> str:
         """`Read KEY, page index 7`."""
         where = ""
         if arguments.get("page_label"):

@@ -46,7 +46,8 @@ class SearchLibrary:
     def __init__(self, library: Library) -> None:
         self._library = library
 
-    def title(self, arguments: Mapping[str, Any]) -> str:
+    @staticmethod
+    def title(arguments: Mapping[str, Any]) -> str:
         """`Search the library for “…”`."""
         return f"Search the library for “{cut(str(arguments.get('query', '')), 80)}”"
 

@@ -1,0 +1,89 @@
+"""Find in page: the line above the messages that is there while something is looked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
+
+from .icons import SIZE, chevron_icon, cross_icon
+from .labels import ElidedLabel
+from .search_field import SearchField
+
+
+class FindBar(QFrame):
+    """`findBar`. `find(text, backwards, afresh)` goes to a place and tells whether there is one; `afresh` says that the
+    text has changed.
+
+    Signals:
+        opened: it came into sight.
+        closed: it was closed.
+    """
+
+    opened = Signal()
+    closed = Signal()
+
+    def __init__(self, find: Callable[[str, bool, bool], bool], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("findBar")
+        self._find = find
+        self._field = SearchField("findField", self.tr("Find in this chat"))
+        self._told = ElidedLabel("findTold")
+        self._before = self._button("findPreviousButton", self.tr("Previous place (Shift+Enter)"))
+        self._next = self._button("findNextButton", self.tr("Next place (Enter)"))
+        self._close = self._button("findCloseButton", self.tr("Close (Esc)"))
+        row = QHBoxLayout(self)
+        row.setContentsMargins(22, 6, 14, 6)
+        row.addWidget(self._field, 2)
+        row.addWidget(self._before)
+        row.addWidget(self._next)
+        row.addWidget(self._told, 1)
+        row.addWidget(self._close)
+        self._field.textEdited.connect(lambda: self._look(afresh=True))
+        self._field.stepped.connect(lambda forwards: self._look(backwards=not forwards))
+        self._before.clicked.connect(lambda: self._look(backwards=True))
+        self._next.clicked.connect(lambda: self._look())
+        self._close.clicked.connect(self.close_bar)
+        self._field.escaped.connect(self.close_bar)
+        self.hide()
+
+    def open_bar(self) -> None:
+        """Come into sight, ready for a word."""
+        self.show()
+        self._field.setFocus()
+        self._field.selectAll()
+        self.opened.emit()
+
+    def close_bar(self) -> None:
+        """Go away."""
+        self.hide()
+        self._told.say("")
+        self.closed.emit()
+
+    def step(self, *, backwards: bool = False) -> None:
+        """Go to the next place, or the one before; opens where nothing is looked for."""
+        if self.isVisible() and self._field.text():
+            self._look(backwards=backwards)
+        else:
+            self.open_bar()
+
+    def set_colour(self, colour: str) -> None:
+        """Draw the signs in this colour."""
+        self._before.setIcon(chevron_icon(colour, up=True))
+        self._next.setIcon(chevron_icon(colour))
+        self._close.setIcon(cross_icon(colour))
+
+    def _look(self, *, backwards: bool = False, afresh: bool = False) -> None:
+        text = self._field.text()
+        found = bool(text) and self._find(text, backwards, afresh)
+        self._told.say(self.tr("Not found in this chat") if text and not found else "")
+
+    def _button(self, name: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(name)
+        button.setAccessibleName(tip)
+        button.setToolTip(tip)
+        button.setIconSize(QSize(SIZE, SIZE))
+        button.setAutoRaise(True)
+        return button

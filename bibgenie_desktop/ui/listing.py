@@ -1,0 +1,60 @@
+"""The list of chats as the engine tells it: asked for once at a time, and once more where it changed meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..protocol.messages import ListSessions, SessionList, SessionRenamed, SessionRow
+from .outgoing import Outgoing
+
+
+class SessionListing:
+    """Keeps the list. `show` is called with each new one."""
+
+    def __init__(self, outgoing: Outgoing, show: Callable[[tuple[SessionRow, ...]], None]) -> None:
+        self._outgoing = outgoing
+        self._show = show
+        self._sessions: tuple[SessionRow, ...] = ()
+        self._arriving: list[SessionRow] = []
+        self._request = 0
+        self._stale = False
+
+    def title_of(self, session_id: str) -> str:
+        """The title of a chat in the list, "" if it is not in it."""
+        return next((row.title for row in self._sessions if row.id == session_id), "")
+
+    def ask(self) -> None:
+        """Want the list as it is now."""
+        self._stale = bool(self._request)
+        if not self._request:
+            self._arriving = []
+            self._request = self._outgoing.ask(ListSessions())
+
+    def take(self, event: SessionList) -> None:
+        """Take a piece of the list."""
+        if event.request != self._request:
+            return
+        self._arriving += event.sessions
+        if not event.more:
+            self._request = 0
+            self._sessions = tuple(self._arriving)
+            self._show(self._sessions)
+            if self._stale:
+                self.ask()
+
+    def renamed(self, event: SessionRenamed) -> None:
+        """A chat has another title."""
+        self._sessions = tuple(
+            replace(row, title=event.title) if row.id == event.session_id else row for row in self._sessions
+        )
+        self._show(self._sessions)
+
+    def failed(self, request: int) -> None:
+        """The engine refused; if it was the list, that may be asked for again."""
+        if request == self._request:
+            self._request = 0
+
+    def lost(self) -> None:
+        """The engine is gone, and its answers with it."""
+        self._request = 0

@@ -1,0 +1,131 @@
+"""Which model answers: the button under the question, its menu, and the line for any other name."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QActionGroup
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+
+from ..protocol.messages import ModelList, ModelState
+from .chat.wording import model_name
+
+LONGEST_SHOWN = 36
+"""Characters of a model's name on the button."""
+
+
+class ModelPicker(QToolButton):
+    """`modelPicker`.
+
+    Signals:
+        chosen(name): the person wants this model to answer.
+    """
+
+    chosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelPicker")
+        self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._models = ModelList((), "")
+        self._state = ModelState("", "ready")
+        self._menu = QMenu(self)
+        self._menu.setObjectName("modelMenu")
+        self._menu.setToolTipsVisible(True)
+        self.setMenu(self._menu)
+        self.show_models(self._models)
+
+    def show_models(self, models: ModelList) -> None:
+        """Show what can be chosen, and what is."""
+        self._models = models
+        self._menu.clear()
+        group = QActionGroup(self._menu)
+        for row in models.models:
+            action = self._menu.addAction(_label(model_name(row.name)))
+            action.setCheckable(True)
+            action.setChecked(row.name == models.chosen)
+            action.setToolTip(row.detail)
+            action.setActionGroup(group)
+            action.triggered.connect(lambda _=False, name=row.name: self.chosen.emit(name))
+        self._menu.addSeparator()
+        self._menu.addAction(self.tr("Another model…"), self._ask).setObjectName("otherModelAction")
+        self._tell()
+
+    def show_state(self, state: ModelState) -> None:
+        """Show how far loading the model is."""
+        self._state = state
+        self._tell()
+
+    def _tell(self) -> None:
+        name = model_name(self._models.chosen)
+        self.setVisible(bool(name))
+        shown = name if len(name) <= LONGEST_SHOWN else f"…{name[1 - LONGEST_SHOWN :]}"
+        loading = self._state.name == self._models.chosen and self._state.state == "loading"
+        self.setText(_label(self.tr("{model} · loading…").format(model=shown) if loading else shown))
+        about = self.tr("The model that answers: {model}").format(model=name)
+        self.setAccessibleName(about)
+        self.setToolTip(
+            f"{about}\n{self._state.sentence}".strip() if self._state.name == self._models.chosen else about
+        )
+
+    def _ask(self) -> None:
+        dialog = ModelDialog(self._models.chosen, self.window())
+        dialog.named.connect(self.chosen)
+        dialog.open()
+
+
+class ModelDialog(QDialog):
+    """`modelDialog`: any model by the name that litellm gives it.
+
+    Signals:
+        named(name): this one.
+    """
+
+    named = Signal(str)
+
+    def __init__(self, name: str, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("modelDialog")
+        self.setWindowTitle(self.tr("Another model"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        told = QLabel(
+            self.tr(
+                "The name as litellm writes it: the provider, a slash, the model, for example anthropic/…, openai/… or "
+                "ollama/…. Its key is read from the environment."
+            )
+        )
+        told.setWordWrap(True)
+        told.setFixedWidth(440)
+        self._field = QLineEdit(name)
+        self._field.setObjectName("modelNameField")
+        self._field.setAccessibleName(self.tr("Name of the model"))
+        self._field.setMaxLength(200)
+        self._field.selectAll()
+        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
+        self._use = buttons.button(QDialogButtonBox.StandardButton.Ok)
+        self._use.setText(self.tr("Use this model"))
+        buttons.accepted.connect(self.accept)
+        buttons.rejected.connect(self.reject)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(20, 18, 20, 16)
+        column.setSpacing(12)
+        column.addWidget(told)
+        column.addWidget(self._field)
+        column.addWidget(buttons)
+        self._field.textChanged.connect(self._check)
+        self._check(name)
+        # Before it is shown, so that its size never changes on the screen.
+        self.setFixedSize(self.sizeHint())
+
+    def accept(self) -> None:
+        """Use the name that stands there."""
+        self.named.emit(self._field.text().strip())
+        super().accept()
+
+    def _check(self, text: str) -> None:
+        self._use.setEnabled(bool(text.strip()))
+
+
+def _label(text: str) -> str:
+    return text.replace("&", "&&")

@@ -1,0 +1,699 @@
+<?xml version="1.0" encoding="utf-8"?>
+<!DOCTYPE TS>
+<TS version="2.1" language="de" sourcelanguage="en">
+<context>
+    <name>AboutDialog</name>
+    <message>
+        <source>About BibGenie</source>
+        <translation>Über BibGenie</translation>
+    </message>
+    <message>
+        <source>Talk with a language model over your Zotero library.
+
+Licence: {licence}. You may use, study, share and change it; it comes without warranty.
+Made with Qt {qt} and Python {python}.</source>
+        <translation>Gespräche mit einem Sprachmodell über die eigene Zotero-Bibliothek.
+
+Lizenz: {licence}. Das Programm darf benutzt, untersucht, weitergegeben und verändert werden; es kommt ohne Gewähr.
+Gemacht mit Qt {qt} und Python {python}.</translation>
+    </message>
+</context>
+<context>
+    <name>ActionBar</name>
+    <message>
+        <source>Actions on the message</source>
+        <translation>Aktionen zur Nachricht</translation>
+    </message>
+</context>
+<context>
+    <name>Chat</name>
+    <message>
+        <source>Message {number} of {count}</source>
+        <translation>Nachricht {number} von {count}</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>image</source>
+        <translation>Bild</translation>
+    </message>
+    <message>
+        <source>Earlier context compacted</source>
+        <translation>Früherer Kontext verdichtet</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>sending…</source>
+        <translation>wird gesendet…</translation>
+    </message>
+    <message>
+        <source>offline assistant</source>
+        <translation>Offline-Assistent</translation>
+    </message>
+    <message>
+        <source>Thinking…</source>
+        <translation>Denkt nach…</translation>
+    </message>
+    <message>
+        <source>Thought</source>
+        <translation>Nachgedacht</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>gestoppt</translation>
+    </message>
+    <message>
+        <source>not allowed</source>
+        <translation>nicht erlaubt</translation>
+    </message>
+    <message>
+        <source>failed</source>
+        <translation>fehlgeschlagen</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>Verified: “{quote}”</source>
+        <translation>Bestätigt: „{quote}“</translation>
+    </message>
+    <message>
+        <source>Verified.</source>
+        <translation>Bestätigt.</translation>
+    </message>
+    <message>
+        <source>Wrong: {reason}.</source>
+        <translation>Falsch: {reason}.</translation>
+    </message>
+    <message>
+        <source>Not verified: {reason}.</source>
+        <translation>Nicht bestätigt: {reason}.</translation>
+    </message>
+    <message>
+        <source>{count} verified</source>
+        <translation>{count} bestätigt</translation>
+    </message>
+    <message>
+        <source>{count} unverified</source>
+        <translation>{count} nicht bestätigt</translation>
+    </message>
+    <message>
+        <source>{count} wrong</source>
+        <translation>{count} falsch</translation>
+    </message>
+    <message>
+        <source>citations: {counts}</source>
+        <translation>Zitationen: {counts}</translation>
+    </message>
+</context>
+<context>
+    <name>Composer</name>
+    <message>
+        <source>Question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>Enter sends, Shift and Enter begins a new line.</source>
+        <translation>Enter sendet, Umschalt und Enter beginnt eine neue Zeile.</translation>
+    </message>
+    <message>
+        <source>Ask a question about your library</source>
+        <translation>Frage zur Bibliothek stellen</translation>
+    </message>
+</context>
+<context>
+    <name>ComposerPanel</name>
+    <message>
+        <source>Send</source>
+        <translation>Senden</translation>
+    </message>
+    <message>
+        <source>Send the question (Enter)</source>
+        <translation>Frage senden (Enter)</translation>
+    </message>
+    <message>
+        <source>Stop</source>
+        <translation>Stoppen</translation>
+    </message>
+    <message>
+        <source>Stop the answer (Esc)</source>
+        <translation>Antwort stoppen (Esc)</translation>
+    </message>
+    <message>
+        <source>Enter sends, Shift+Enter begins a new line</source>
+        <translation>Enter sendet, Umschalt+Enter beginnt eine neue Zeile</translation>
+    </message>
+</context>
+<context>
+    <name>Controller</name>
+    <message>
+        <source>The question is empty: write one.</source>
+        <translation>Es steht noch keine Frage da: bitte eine schreiben.</translation>
+    </message>
+    <message>
+        <source>An answer still streams in this chat: wait for it or stop it.</source>
+        <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+    </message>
+    <message>
+        <source>The engine is starting…</source>
+        <translation>Die Engine startet…</translation>
+    </message>
+    <message>
+        <source>It is being started again.</source>
+        <translation>Sie wird neu gestartet.</translation>
+    </message>
+    <message>
+        <source>It was not started again.</source>
+        <translation>Sie wurde nicht neu gestartet.</translation>
+    </message>
+    <message>
+        <source>The engine ended in the middle of this answer: your question is stored, this part of the answer is not. Ask again.</source>
+        <translation>Die Engine endete mitten in dieser Antwort: die Frage ist gespeichert, dieser Teil der Antwort nicht. Bitte noch einmal fragen.</translation>
+    </message>
+</context>
+<context>
+    <name>EmptyPage</name>
+    <message>
+        <source>Ask your library</source>
+        <translation>Die eigene Bibliothek fragen</translation>
+    </message>
+    <message>
+        <source>Answers quote your works and cite the printed page. Each citation is checked: ✓ the words stand there, ? it could not be told, ✗ they do not.</source>
+        <translation>Antworten zitieren die eigenen Werke mit der gedruckten Seite. Jede Zitation wird geprüft: ✓ die Worte stehen dort, ? es war nicht festzustellen, ✗ sie stehen nicht dort.</translation>
+    </message>
+    <message>
+        <source>Which works in my library disagree with each other, and where?</source>
+        <translation>Welche Werke in meiner Bibliothek widersprechen einander, und wo?</translation>
+    </message>
+    <message>
+        <source>Which methods do the works of the last five years use?</source>
+        <translation>Welche Methoden verwenden die Werke der letzten fünf Jahre?</translation>
+    </message>
+    <message>
+        <source>Where is this term defined, and on which page: </source>
+        <translation>Wo ist dieser Begriff definiert, und auf welcher Seite: </translation>
+    </message>
+</context>
+<context>
+    <name>FindBar</name>
+    <message>
+        <source>Find in this chat</source>
+        <translation>In diesem Chat suchen</translation>
+    </message>
+    <message>
+        <source>Previous place (Shift+Enter)</source>
+        <translation>Vorherige Fundstelle (Umschalt+Enter)</translation>
+    </message>
+    <message>
+        <source>Next place (Enter)</source>
+        <translation>Nächste Fundstelle (Enter)</translation>
+    </message>
+    <message>
+        <source>Close (Esc)</source>
+        <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>Not found in this chat</source>
+        <translation>In diesem Chat nicht gefunden</translation>
+    </message>
+</context>
+<context>
+    <name>JumpButton</name>
+    <message>
+        <source>Jump to newest</source>
+        <translation>Zur neuesten Nachricht</translation>
+    </message>
+    <message>
+        <source>Go to the newest message and follow the answer (End)</source>
+        <translation>Zur neuesten Nachricht gehen und der Antwort folgen (Ende)</translation>
+    </message>
+</context>
+<context>
+    <name>LinkDialog</name>
+    <message>
+        <source>Open a web page?</source>
+        <translation>Webseite öffnen?</translation>
+    </message>
+    <message>
+        <source>Open this page in your browser?</source>
+        <translation>Diese Seite im Browser öffnen?</translation>
+    </message>
+    <message>
+        <source>Address</source>
+        <translation>Adresse</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Copy link</source>
+        <translation>Link kopieren</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>This name holds letters that can look like others; it is shown in its encoded form.</source>
+        <translation>Dieser Name enthält Buchstaben, die wie andere aussehen können; er ist in seiner kodierten Form zu sehen.</translation>
+    </message>
+    <message>
+        <source>The page is fetched without encryption.</source>
+        <translation>Die Seite wird unverschlüsselt geladen.</translation>
+    </message>
+</context>
+<context>
+    <name>LinkRouter</name>
+    <message>
+        <source>Links of this kind are not opened, because they could do harm.</source>
+        <translation>Links dieser Art werden nicht geöffnet, weil sie schaden könnten.</translation>
+    </message>
+    <message>
+        <source>This address hides its host behind another name and was not opened.</source>
+        <translation>Diese Adresse verbirgt ihren Rechner hinter einem anderen Namen und wurde nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>Web pages are not opened from here; the link can be copied: {link}</source>
+        <translation>Webseiten werden von hier nicht geöffnet; der Link lässt sich kopieren: {link}</translation>
+    </message>
+    <message>
+        <source>Opens {host} in your browser: {link}</source>
+        <translation>Öffnet {host} im Browser: {link}</translation>
+    </message>
+    <message>
+        <source>Zotero has no such link, so it was not opened.</source>
+        <translation>Einen solchen Link hat Zotero nicht; er wurde nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>Opens in Zotero: {link}</source>
+        <translation>Öffnet in Zotero: {link}</translation>
+    </message>
+    <message>
+        <source>Opens page {page} of the file in your viewer · {key}click: in Zotero</source>
+        <translation>Öffnet Seite {page} der Datei im Betrachter · {key}Klick: in Zotero</translation>
+    </message>
+    <message>
+        <source>Opens the file in your viewer · {key}click: in Zotero</source>
+        <translation>Öffnet die Datei im Betrachter · {key}Klick: in Zotero</translation>
+    </message>
+    <message>
+        <source>This link is not well formed and was not opened.</source>
+        <translation>Dieser Link ist nicht wohlgeformt und wurde nicht geöffnet.</translation>
+    </message>
+    <message>
+        <source>Zotero did not take the link: install Zotero, or copy the link.</source>
+        <translation>Zotero hat den Link nicht angenommen: Zotero installieren oder den Link kopieren.</translation>
+    </message>
+    <message>
+        <source>No browser took the address: copy the link, and paste it into one.</source>
+        <translation>Kein Browser hat die Adresse angenommen: den Link kopieren und in einen Browser einfügen.</translation>
+    </message>
+    <message>
+        <source>Opened in your browser: {link}</source>
+        <translation>Im Browser geöffnet: {link}</translation>
+    </message>
+</context>
+<context>
+    <name>MainWindow</name>
+    <message>
+        <source>Starting…</source>
+        <translation>Startet…</translation>
+    </message>
+    <message>
+        <source>The message is copied.</source>
+        <translation>Die Nachricht ist kopiert.</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>Neuer Chat</translation>
+    </message>
+</context>
+<context>
+    <name>Menu</name>
+    <message>
+        <source>&amp;New chat</source>
+        <translation>&amp;Neuer Chat</translation>
+    </message>
+    <message>
+        <source>&amp;Rename chat</source>
+        <translation>Chat &amp;umbenennen</translation>
+    </message>
+    <message>
+        <source>&amp;Quit</source>
+        <translation>&amp;Beenden</translation>
+    </message>
+    <message>
+        <source>&amp;Undo</source>
+        <translation>&amp;Rückgängig</translation>
+    </message>
+    <message>
+        <source>&amp;Redo</source>
+        <translation>&amp;Wiederherstellen</translation>
+    </message>
+    <message>
+        <source>Cu&amp;t</source>
+        <translation>&amp;Ausschneiden</translation>
+    </message>
+    <message>
+        <source>&amp;Copy</source>
+        <translation>&amp;Kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Paste</source>
+        <translation>&amp;Einfügen</translation>
+    </message>
+    <message>
+        <source>Select &amp;all</source>
+        <translation>A&amp;lles auswählen</translation>
+    </message>
+    <message>
+        <source>&amp;Find in this chat</source>
+        <translation>In diesem Chat &amp;suchen</translation>
+    </message>
+    <message>
+        <source>Find &amp;next</source>
+        <translation>&amp;Nächste Fundstelle</translation>
+    </message>
+    <message>
+        <source>Find pre&amp;vious</source>
+        <translation>&amp;Vorherige Fundstelle</translation>
+    </message>
+    <message>
+        <source>&amp;Send</source>
+        <translation>&amp;Senden</translation>
+    </message>
+    <message>
+        <source>Enter</source>
+        <translation>Enter</translation>
+    </message>
+    <message>
+        <source>S&amp;top</source>
+        <translation>S&amp;toppen</translation>
+    </message>
+    <message>
+        <source>Copy &amp;message</source>
+        <translation>Nachricht &amp;kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;Last question again</source>
+        <translation>&amp;Letzte Frage noch einmal</translation>
+    </message>
+    <message>
+        <source>Go to the &amp;newest message</source>
+        <translation>Zur &amp;neuesten Nachricht</translation>
+    </message>
+    <message>
+        <source>&amp;Chats at the side</source>
+        <translation>&amp;Chats an der Seite</translation>
+    </message>
+    <message>
+        <source>&amp;Search chats</source>
+        <translation>Chats &amp;suchen</translation>
+    </message>
+    <message>
+        <source>&amp;Write a question</source>
+        <translation>&amp;Frage schreiben</translation>
+    </message>
+    <message>
+        <source>&amp;Keyboard shortcuts</source>
+        <translation>&amp;Tastenkürzel</translation>
+    </message>
+    <message>
+        <source>&amp;About BibGenie</source>
+        <translation>&amp;Über BibGenie</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Copy this message as Markdown</source>
+        <translation>Diese Nachricht als Markdown kopieren</translation>
+    </message>
+    <message>
+        <source>&amp;File</source>
+        <translation>&amp;Datei</translation>
+    </message>
+    <message>
+        <source>&amp;Edit</source>
+        <translation>&amp;Bearbeiten</translation>
+    </message>
+    <message>
+        <source>&amp;Chat</source>
+        <translation>&amp;Chat</translation>
+    </message>
+    <message>
+        <source>&amp;View</source>
+        <translation>&amp;Ansicht</translation>
+    </message>
+    <message>
+        <source>&amp;Help</source>
+        <translation>&amp;Hilfe</translation>
+    </message>
+</context>
+<context>
+    <name>MessageList</name>
+    <message>
+        <source>Conversation</source>
+        <translation>Gespräch</translation>
+    </message>
+</context>
+<context>
+    <name>ModelDialog</name>
+    <message>
+        <source>Another model</source>
+        <translation>Anderes Modell</translation>
+    </message>
+    <message>
+        <source>The name as litellm writes it: the provider, a slash, the model, for example anthropic/…, openai/… or ollama/…. Its key is read from the environment.</source>
+        <translation>Der Name, wie litellm ihn schreibt: Anbieter, Schrägstrich, Modell, zum Beispiel anthropic/…, openai/… oder ollama/…. Der Schlüssel wird aus der Umgebung gelesen.</translation>
+    </message>
+    <message>
+        <source>Name of the model</source>
+        <translation>Name des Modells</translation>
+    </message>
+    <message>
+        <source>Use this model</source>
+        <translation>Dieses Modell verwenden</translation>
+    </message>
+</context>
+<context>
+    <name>ModelPicker</name>
+    <message>
+        <source>Another model…</source>
+        <translation>Anderes Modell…</translation>
+    </message>
+    <message>
+        <source>{model} · loading…</source>
+        <translation>{model} · wird geladen…</translation>
+    </message>
+    <message>
+        <source>The model that answers: {model}</source>
+        <translation>Das Modell, das antwortet: {model}</translation>
+    </message>
+</context>
+<context>
+    <name>NoticeBar</name>
+    <message>
+        <source>Start again</source>
+        <translation>Neu starten</translation>
+    </message>
+</context>
+<context>
+    <name>PassageOpener</name>
+    <message>
+        <source>The engine does not answer, which knows where the file is.</source>
+        <translation>Die Engine, die weiß, wo die Datei liegt, antwortet nicht.</translation>
+    </message>
+    <message>
+        <source>Looking for the file…</source>
+        <translation>Die Datei wird gesucht…</translation>
+    </message>
+    <message>
+        <source>The engine ended before it found the file.</source>
+        <translation>Die Engine endete, bevor sie die Datei fand.</translation>
+    </message>
+    <message>
+        <source>Opened the file at its page {page}.</source>
+        <translation>Die Datei ist auf ihrer Seite {page} geöffnet.</translation>
+    </message>
+    <message>
+        <source>No program took the file.</source>
+        <translation>Kein Programm hat die Datei angenommen.</translation>
+    </message>
+    <message>
+        <source>Opened the file; go to its page {page}.</source>
+        <translation>Die Datei ist geöffnet; bitte zu ihrer Seite {page} gehen.</translation>
+    </message>
+    <message>
+        <source>Opened the file.</source>
+        <translation>Die Datei ist geöffnet.</translation>
+    </message>
+</context>
+<context>
+    <name>QMenu</name>
+    <message>
+        <source>Open at the page</source>
+        <translation>An der Seite öffnen</translation>
+    </message>
+    <message>
+        <source>Open in Zotero</source>
+        <translation>In Zotero öffnen</translation>
+    </message>
+    <message>
+        <source>Open in browser…</source>
+        <translation>Im Browser öffnen…</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>This citation leads nowhere.</source>
+        <translation>Diese Zitation führt nirgendwohin.</translation>
+    </message>
+    <message>
+        <source>Copy link</source>
+        <translation>Link kopieren</translation>
+    </message>
+    <message>
+        <source>Copy citation</source>
+        <translation>Zitation kopieren</translation>
+    </message>
+    <message>
+        <source>Copy quoted passage</source>
+        <translation>Zitierte Stelle kopieren</translation>
+    </message>
+    <message>
+        <source>Copy</source>
+        <translation>Kopieren</translation>
+    </message>
+    <message>
+        <source>Select all</source>
+        <translation>Alles auswählen</translation>
+    </message>
+</context>
+<context>
+    <name>SessionList</name>
+    <message>
+        <source>Chats</source>
+        <translation>Chats</translation>
+    </message>
+    <message>
+        <source>Open</source>
+        <translation>Öffnen</translation>
+    </message>
+    <message>
+        <source>Rename</source>
+        <translation>Umbenennen</translation>
+    </message>
+</context>
+<context>
+    <name>SessionListModel</name>
+    <message>
+        <source>1 question</source>
+        <translation>1 Frage</translation>
+    </message>
+    <message>
+        <source>{count} questions</source>
+        <translation>{count} Fragen</translation>
+    </message>
+    <message>
+        <source>Today</source>
+        <translation>Heute</translation>
+    </message>
+    <message>
+        <source>Last seven days</source>
+        <translation>Letzte sieben Tage</translation>
+    </message>
+    <message>
+        <source>Earlier</source>
+        <translation>Früher</translation>
+    </message>
+</context>
+<context>
+    <name>ShortcutsDialog</name>
+    <message>
+        <source>Keyboard shortcuts</source>
+        <translation>Tastenkürzel</translation>
+    </message>
+</context>
+<context>
+    <name>SidePane</name>
+    <message>
+        <source>Search chats</source>
+        <translation>Chats suchen</translation>
+    </message>
+    <message>
+        <source>New chat</source>
+        <translation>Neuer Chat</translation>
+    </message>
+    <message>
+        <source>No chat has this in its title.</source>
+        <translation>Kein Chat hat dies im Titel.</translation>
+    </message>
+</context>
+<context>
+    <name>StepLine</name>
+    <message>
+        <source>Shown in full; press to fold.</source>
+        <translation>Ganz zu sehen; ein Klick klappt es zu.</translation>
+    </message>
+    <message>
+        <source>Folded; press to show in full.</source>
+        <translation>Zugeklappt; ein Klick zeigt es ganz.</translation>
+    </message>
+</context>
+<context>
+    <name>Times</name>
+    <message>
+        <source>d MMM</source>
+        <translation>d. MMM</translation>
+    </message>
+    <message>
+        <source>d MMM yyyy</source>
+        <translation>d. MMM yyyy</translation>
+    </message>
+</context>
+<context>
+    <name>Viewers</name>
+    <message>
+        <source>The file could not be read in time.</source>
+        <translation>Die Datei ließ sich nicht rechtzeitig lesen.</translation>
+    </message>
+    <message>
+        <source>The file lies where this program opens none.</source>
+        <translation>Die Datei liegt an einem Ort, von dem dieses Programm keine öffnet.</translation>
+    </message>
+    <message>
+        <source>The file is no PDF or EPUB by its name.</source>
+        <translation>Dem Namen nach ist die Datei weder PDF noch EPUB.</translation>
+    </message>
+    <message>
+        <source>There is no file in this place.</source>
+        <translation>An diesem Ort ist keine Datei.</translation>
+    </message>
+    <message>
+        <source>The file is not there any more, or cannot be read.</source>
+        <translation>Die Datei ist nicht mehr da oder lässt sich nicht lesen.</translation>
+    </message>
+    <message>
+        <source>The file is no PDF or EPUB by what it holds.</source>
+        <translation>Dem Inhalt nach ist die Datei weder PDF noch EPUB.</translation>
+    </message>
+</context>
+<context>
+    <name>_SessionDelegate</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>Titel des Chats</translation>
+    </message>
+</context>
+</TS>
