@@ -1,10 +1,11 @@
 """What the message list costs: opening chats of 100 to 10,000 messages, streaming, the wheel, jumping, resizing.
 
-    python -m benchmarks.bench_message_list [--answers MODULE:CLASS] [--rounds 3]
+    python -m benchmarks.bench_message_list [--answers MODULE:NAME] [--rounds 3]
 
 Each figure is CPU time of the window's thread, painting included, on the offscreen platform unless QT_QPA_PLATFORM
 says otherwise; each round runs in a process of its own. `one document` is what it is compared with: the same chat as
-one QTextBrowser. `--answers` names another renderer of answers than plain text. Ends with 1 if a limit is broken.
+one QTextBrowser. `--answers` names what makes another renderer of answers than the app's, as
+`bibgenie_desktop.ui.chat.plain:PlainText`. Ends with 1 if a limit is broken.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from bibgenie_desktop.ui.chat.body import RenderBody
 
 COUNTS = (100, 200, 2_000, 10_000)
 DELTAS, FLUSHES, STREAMED = 2_000, 749, 9_000
@@ -34,6 +38,13 @@ LIMITS = {
     "refresh worst, ms": 15.0,
     "wheel step 95 %, ms": 16.0,
 }
+
+
+def markdown() -> RenderBody:
+    """Answers as the app renders them; formulas stay their source."""
+    from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
+
+    return MarkdownBody(lambda formula: None, lambda name: None)
 
 
 class Bench:
@@ -284,7 +295,7 @@ def show(name: str, value: Any) -> None:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="CPU time and memory of the message list.")
-    parser.add_argument("--answers", default="bibgenie_desktop.ui.chat.plain:PlainText")
+    parser.add_argument("--answers", default="benchmarks.bench_message_list:markdown")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--part", choices=("list", "document"))
     parser.add_argument("--count", type=int, default=0)

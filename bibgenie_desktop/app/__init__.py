@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -34,6 +35,9 @@ def run(options: Options) -> int:
     if not _has_display(sys.platform, os.environ):
         print(f"There is no display to open a window on. Ask without one: {_ASK}", file=sys.stderr)
         return 1
+    # What imports make lives as long as the program: the collector need not look through it again and again. The
+    # window lets it work once it is painted.
+    gc.disable()
     try:
         # Before qasync, which would look for other bindings of Qt and hide what is missing.
         import PySide6.QtWidgets  # noqa: F401

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Generator, Sequence
+import gc
+from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
@@ -14,16 +15,21 @@ from ..ui.chat.formula_pictures import FormulaPictures, FormulaStyle
 from ..ui.chat.markdown_body import MarkdownBody
 from ..ui.controller import Controller
 from ..ui.links import LinkRouter
+from ..ui.markdown.highlight import warm_up
 from ..ui.passages import PassageOpener
 from ..ui.tasks import TaskRegistry
 from ..ui.theme import Theme
 from ..ui.times import now
-from ..ui.timing import qt_timers
+from ..ui.timing import Stepwise, qt_timers
 from ..ui.translations import load_translations
 from ..ui.window import MainWindow
 
 LOOP_MILLISECONDS = 20
 """How often it is looked whether an event loop of asyncio runs, before the engine is started."""
+
+
+WARM_UP_MILLISECONDS = 30
+"""Between two steps of what is done before it is needed."""
 
 
 class EngineUnavailable(Exception):
@@ -133,6 +139,8 @@ class Application(QObject):
         self._controller.welcomed.connect(self._passages.engine_answers)
         self._controller.welcomed.connect(self.ready.set)
         self._controller.restart_wanted.connect(self._start_engine)
+        self._warming = Stepwise(_warm_up(), WARM_UP_MILLISECONDS, make_timer)
+        self._controller.welcomed.connect(self._warming.start)
         self.window.closing.connect(self.close)
         self.window.resize(self.window.sizeHint())
         self.window.show()
@@ -165,6 +173,7 @@ class Application(QObject):
             # Qt alone runs, to wait for the window say; asyncio does not yet.
             QTimer.singleShot(LOOP_MILLISECONDS, self, self._start_engine)
             return
+        _collect_garbage()
         self.ready.clear()
         self._tasks.start(self._supervisor.run(), name="engine", owner=self)
 
@@ -189,6 +198,7 @@ class Application(QObject):
         if self.closed:
             return
         self.closed = True
+        _collect_garbage()
         self.ready.clear("BibGenie is closed.")
         assert isinstance(self._qt, QApplication)
         for timer in self.findChildren(QTimer):
@@ -199,6 +209,18 @@ class Application(QObject):
         self._translations.unload()
         self._qt.setQuitOnLastWindowClosed(self._quits_on_close)
         self.deleteLater()
+
+
+def _collect_garbage() -> None:
+    """Let the collector work, if it did not, but leave alone what was made until now."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
+
+
+def _warm_up() -> Iterator[None]:
+    yield from warm_up()
+    gc.freeze()
 
 
 class _Done:

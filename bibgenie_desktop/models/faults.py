@@ -55,8 +55,9 @@ _UNREACHED = re.compile(
 _BROKEN_OFF = re.compile(r"connection error|stream ended before|incomplete|payload is not completed", re.IGNORECASE)
 
 _SENTENCES: Mapping[ModelErrorCode, str] = {
-    "missing_key": "There is no API key for {name}; your question is kept: set {variable} in the environment and ask "
-    "again.",
+    # Also told when the model is only chosen, so no question is named.
+    "missing_key": "There is no API key for {name}; nothing was sent: set {variable} in the environment and start "
+    "BibGenie again, or choose another model.",
     "authentication": "The provider of {name} refused the API key; your question is kept: check the key and ask again.",
     "permission": "The API key may not use {name}; your question is kept: choose another model, or ask the provider "
     "for access.",

@@ -200,6 +200,7 @@ def style_sheet(colours: Colours) -> str:
         QLabel#shortcutsHeading {{ color: {c.muted}; }}
         QLabel#shortcutKeys {{ color: {c.muted}; }}
         QDialog QLabel {{ color: {c.text}; }}
+        QDialog QTextEdit {{ background: transparent; color: {c.text}; }}
         QDialog QPushButton {{
             color: {c.text}; background: {c.side}; border: 1px solid {c.line}; border-radius: 7px; padding: 5px 16px;
         }}

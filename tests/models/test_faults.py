@@ -87,8 +87,8 @@ def test_the_error_says_one_sentence_of_ours_and_nothing_of_the_providers(code: 
     error = model_error(secret, "openai/m", NOW)
     assert error.code == code
     assert "“openai/m”" in str(error)
-    assert "question" in str(error)
-    assert "kept" in str(error)
+    safe = ("nothing was sent",) if code == "missing_key" else ("question", "kept")
+    assert all(words in str(error) for words in safe)
     assert str(error).endswith(".")
     assert "\n" not in str(error)
     assert not any(word in str(error) for word in ("SECRET", "Traceback", "litellm", "Error"))

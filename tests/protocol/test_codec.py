@@ -179,7 +179,14 @@ def test_malformed_events_are_refused(data: object) -> None:
                 "type": "NodeBody",
                 "node_id": "n",
                 "segments": [
-                    {"kind": "citation", "text": "Hale 2010, p. xii", "link": "", "state": "verified", "detail": ""}
+                    {
+                        "kind": "citation",
+                        "text": "Hale 2010, p. xii",
+                        "link": "",
+                        "state": "verified",
+                        "detail": "",
+                        "duration_ms": 0,
+                    }
                 ],
                 "more": False,
                 "request": 0,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.metadata
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given
@@ -24,7 +26,7 @@ def test_a_program_has_the_colours_of_its_words() -> None:
     assert kinds["12"] == "number"
 
 
-@pytest.mark.parametrize("name", ["python", "py", "Python3", "r", "R", "js", "sh", "latex", "c++", "bib", "stata"])
+@pytest.mark.parametrize("name", ["python", "py", "Python3", "r", "R", "js", "sh", "latex", "c++", "bib", "fortran"])
 def test_a_language_is_known_by_each_of_its_names(name: str) -> None:
     assert len(highlight("if x = 'a' % 1 // 2 \\begin{a}\n# c\n@a{b}\ny: 1", name)) > 1
 
@@ -85,3 +87,21 @@ def luminance(colour: str) -> float:
     channels = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     red, green, blue = (each / 12.92 if each <= 0.04045 else ((each + 0.055) / 1.055) ** 2.4 for each in channels)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.req("U-4")
+def test_warming_up_reads_the_rules_of_the_usual_languages_in_many_small_steps() -> None:
+    """A process of its own: here the lexers may have been used already."""
+    program = (
+        "import sys\n"
+        "from bibgenie_desktop.ui.markdown import highlight\n"
+        "assert 'pygments' not in sys.modules\n"
+        "steps = sum(1 for _ in highlight.warm_up())\n"
+        "before = set(sys.modules)\n"
+        "for name in ('python', 'r', 'sql', 'js'):\n"
+        "    assert len(highlight.highlight('x = 2', name)) > 1, name\n"
+        "assert set(sys.modules) == before\n"
+        "print(steps)\n"
+    )
+    output = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert int(output) > 20

@@ -44,6 +44,8 @@ class GrowingText:
         self._run: Run | None = None
         self._closed = _Closed()
         self._tail = Rendered("")
+        # So many characters of the tail, whole lines, were found to be open.
+        self._open_lines = 0
         self._scratch: QTextDocument | None = None
         self.changed_from: int | None = 0
         """The place in the document from which on it looks different; None where it does not. Reset by who draws it."""
@@ -106,7 +108,7 @@ class GrowingText:
             self._begin_anew()
         tail = run.between(self._closed.length, len(run))
         assert self._renderer is not None
-        if length := self._renderer.closed(tail.source):
+        if length := self._closed_in(tail.source):
             self._close(tail.between(0, length))
             tail = tail.between(length, len(tail))
         before, self._tail = self._tail.html, Rendered("")
@@ -114,6 +116,16 @@ class GrowingText:
             self._tail = self._render(tail, self._closed.citations, len(self._closed.codes))
         self._write_tail(self._tail.html, before)
         self._run = run
+
+    def _closed_in(self, tail: str) -> int:
+        """How many characters of the tail are closed now; not asked for again before another line is whole."""
+        assert self._renderer is not None
+        lines = tail.rfind("\n") + 1
+        if lines <= self._open_lines:
+            return 0
+        length = self._renderer.closed(tail)
+        self._open_lines = 0 if length else lines
+        return length
 
     def _render(self, run: Run, citations: int, codes: int) -> Rendered:
         assert self._renderer is not None
@@ -195,7 +207,7 @@ class GrowingText:
         return QTextDocumentFragment(piece)
 
     def _begin_anew(self) -> None:
-        self._closed, self._tail = _Closed(), Rendered("")
+        self._closed, self._tail, self._open_lines = _Closed(), Rendered(""), 0
         if self._scratch is not None:
             self._scratch.deleteLater()
             self._scratch = None
