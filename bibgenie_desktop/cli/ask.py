@@ -7,8 +7,9 @@ import json
 import sys
 from typing import TextIO
 
-from ..engine.engine import Engine, Refused, checked_question
+from ..engine.engine import Engine
 from ..engine.markdown import citation_markdown
+from ..engine.refused import Refused, checked_question
 from ..models.port import ModelError
 from ..protocol.codec import to_json
 from ..protocol.messages import (

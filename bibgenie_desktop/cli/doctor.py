@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 from ..models.port import ModelError
 from ..store.database import StoreUnavailable
 from ..store.library import LibraryStore
+from ..store.migrations import RESTORING
 from ..zotero.port import ZoteroUnavailable
 from .options import Options
 from .wiring import Setting, open_sessions
@@ -61,7 +62,7 @@ async def _history(setting: Setting) -> list[Check]:
     except StoreUnavailable as error:
         return [Check("profile", False, where, str(error))]
     if wrong:
-        mend = "Nothing was changed: export the chats you need, then restore a backup from the profile's backups."
+        mend = f"Nothing was changed: export the chats you need, then {RESTORING}."
         return [Check("profile", True, where), Check("history", False, f"damaged: {'; '.join(wrong[:3])}", mend)]
     return [Check("profile", True, where), Check("history", True, f"{_counted(count, 'chat')}, sound")]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from ..engine.watching import WATCH_SECONDS
 from ..profile.logs import start_logging
@@ -44,6 +45,7 @@ async def _serve(argv: Sequence[str]) -> int:
                 task = asyncio.create_task(engine.handle(command), name=type(command).__name__)
                 running.add(task)
                 task.add_done_callback(running.discard)
+                task.add_done_callback(partial(_answer_a_fault, command, emit))
                 if isinstance(command, Shutdown):
                     break
             await asyncio.wait(running)
@@ -53,6 +55,15 @@ async def _serve(argv: Sequence[str]) -> int:
     finally:
         pipe.close()
     return 0
+
+
+def _answer_a_fault(command: Command, emit: Callable[[Event], None], task: asyncio.Task[None]) -> None:
+    """A command that ended by a fault of the program is answered too: nobody waits for it for ever."""
+    error = None if task.cancelled() else task.exception()
+    if error is not None:
+        _log.error("%s ended by a fault of the program", type(command).__name__, exc_info=error)
+        sentence = "This could not be done by a fault of the program, which the log tells; what was stored is safe."
+        emit(CommandFailed("fault", sentence, command.request))
 
 
 async def _next(pipe: ServedPipe) -> Command:

@@ -12,13 +12,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from .. import __version__
-from ..compaction.projection import BrokenProjection, project
+from ..compaction.projection import BrokenProjection
 from ..documents.port import FormulaDrawer
-from ..models.port import Model, ModelError
+from ..models.port import ModelError
 from ..protocol.messages import (
     VERSION,
     Branch,
-    BranchChanged,
     ChooseModel,
     Command,
     CommandDone,
@@ -39,57 +38,28 @@ from ..protocol.messages import (
     SessionRenamed,
     Shutdown,
     StopTurn,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
     Welcome,
 )
 from ..sessions.branch import NotAllowed, Path
-from ..sessions.nodes import ChangeSet, Node
-from ..sessions.parts import TextPart, UndecodablePart
+from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
 from ..store.sessions import NEW_SESSION, SessionStore, UnknownSession
-from .agent.citations import CitationCheck, delivered_on
-from .agent.ending import BESIDE, ending
-from .agent.running import RunningTurn
-from .agent.tools import reading_tool_specs, reading_tools
-from .agent.turn import Answer, Turn
+from .answering import Answering, LibraryReading
+from .drafts import Drafts
 from .formulas import FormulaDrawing
 from .leases import SessionLeases
 from .library.files import NoFile, find_file
 from .library.index import LibraryIndex
-from .models import ModelChoice, prepare
-from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces, title_of
+from .models import ModelChoice
+from .refused import Refused
+from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces
 from .watching import SessionWatch
 
 _log = logging.getLogger(__name__)
 
-INDEXING_GRACE = 5.0
-"""Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
-
 _CLOSING = "BibGenie is closing and takes no more commands."
-_LEASED = (
-    "Another window or command is answering in this chat; your question is kept as the draft: "
-    "wait for that answer or stop it there, or ask in a new chat."
-)
-
-
-class Refused(Exception):
-    """A command that cannot be carried out. `code` is for programs, `str()` one plain sentence for the user."""
-
-    def __init__(self, code: str, sentence: str) -> None:
-        super().__init__(sentence)
-        self.code = code
-
-
-def checked_question(text: str) -> str:
-    """The question as it is stored. Raises Refused for an empty one."""
-    question = well_formed(text).strip()
-    if not question:
-        raise Refused("empty", "The question is empty: write one.")
-    return question
 
 
 class Engine:
@@ -111,24 +81,30 @@ class Engine:
         emit: Callable[[Event], None],
     ) -> None:
         self._sessions = sessions
-        self._leases = leases
         self._index = index
         self._models = models
-        self._system = system
         self._profile = profile
         self._emit = emit
         self._formulas = FormulaDrawing(formulas, emit)
-        self._turns: dict[str, RunningTurn] = {}
-        self._sending: set[str] = set()
-        self._stopped_early: set[str] = set()
+        self._drafts = Drafts(sessions, emit)
+        self._answering = Answering(
+            sessions=sessions,
+            leases=leases,
+            drafts=self._drafts,
+            library=LibraryReading(index, self.start),
+            models=models,
+            system=system,
+            emit=emit,
+        )
         self._closing: asyncio.Task[None] | None = None
         self._refreshing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
 
-    def start(self) -> None:
+    def start(self) -> asyncio.Task[None]:
         """Begin to read and index the library in the background."""
         if self._refreshing is None or self._refreshing.done():
             self._refreshing = asyncio.create_task(self._index.refresh(), name="library refresh")
+        return self._refreshing
 
     async def watch(self, pause: Callable[[], Awaitable[None]]) -> None:
         """From now on tell what others change in the history, looking after each `pause` (T-6)."""
@@ -143,8 +119,7 @@ class Engine:
 
     async def turns_settled(self) -> None:
         """Wait until no answer streams."""
-        while self._turns:
-            await asyncio.wait([turn.kept for turn in self._turns.values()])
+        await self._answering.settled()
 
     async def close(self) -> None:
         """Stop what runs and keep what streams: after this nothing of the engine is left, and no command is taken."""
@@ -153,9 +128,7 @@ class Engine:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
-        for turn in self._turns.values():
-            turn.stop()
-        await self.turns_settled()
+        await self._answering.close()
         for task in filter(None, (self._refreshing, self._watching)):
             task.cancel()
             await asyncio.wait([task])
@@ -190,7 +163,7 @@ class Engine:
             case Hello(version=version):
                 if version != VERSION:
                     raise Refused("version", "Window and engine are of different versions: restart BibGenie.")
-                welcome = Welcome(VERSION, __version__, self._profile, self._index.title, self._models.name)
+                welcome = Welcome(VERSION, __version__, self._profile, self._index.title, one_line(self._models.name))
                 self._emit(replace(welcome, request=command.request))
                 self._emit(self._index.progress)
                 self._models.load_ahead()
@@ -205,17 +178,12 @@ class Engine:
                     for segments, more in body_pieces(node):
                         self._emit(NodeBody(node.id, segments, more, command.request))
             case SendMessage():
-                await self._send(command)
+                await self._answering.send(command)
             case StopTurn(session_id=session_id):
-                if session_id in self._sending:
-                    self._stopped_early.add(session_id)
-                turn = self._turns.get(session_id)
-                if turn is not None:
-                    turn.stop()
-                    await asyncio.wait([turn.kept])
+                await self._answering.stop(session_id)
                 self._emit(CommandDone(command.request))
             case SaveDraft(session_id=session_id, text=text):
-                await self._sessions.save_draft(session_id, well_formed(text))
+                await self._drafts.save(session_id, well_formed(text))
                 self._emit(CommandDone(command.request))
             case DrawFormulas():
                 await self._formulas.draw(command)
@@ -245,7 +213,7 @@ class Engine:
         return (await self._sessions.find(beginning)).id
 
     async def _open(self, session_id: str, request: int) -> None:
-        draft = await self._sessions.draft(session_id)
+        draft = await self._drafts.read(session_id)
         title, revision, path = "", 0, Path(())
         if session_id != NEW_SESSION:
             session = await self._sessions.session(session_id)
@@ -260,133 +228,3 @@ class Engine:
             self._emit(Branch(session_id, title, revision, piece, part, number < len(contents), request))
         if path.damage is not None:
             raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
-
-    async def _send(self, command: SendMessage) -> None:
-        text = checked_question(command.text)
-        session_id = command.session_id
-        if session_id in self._turns or session_id in self._sending:
-            raise Refused("answering", "An answer still streams in this chat: wait for it or stop it.")
-        self._sending.add(session_id)
-        leased = session_id or self._sessions.new_session_id()
-        try:
-            if not await self._leases.take(leased):
-                await self._sessions.keep_as_draft(session_id, text)
-                raise Refused("leased", _LEASED)
-            async with self._models.lent() as model:
-                await self._begin_turn(command, text, leased, model)
-        finally:
-            self._sending.discard(session_id)
-            self._stopped_early.discard(session_id)
-            if leased not in self._turns:
-                await self._leases.release(leased)
-
-    async def _begin_turn(self, command: SendMessage, text: str, leased: str, model: Model) -> None:
-        session_id = command.session_id
-        self.start()  # what changed in the library since the last question is read before this one
-        await prepare(model)
-        await self._library_read()
-        nodes = await self._sound_path(session_id) if session_id else ()
-        await self._check_room(nodes, text, session_id, model)
-        if self._closing:
-            await self._sessions.keep_as_draft(session_id, text)
-            raise Refused("closing", "BibGenie is closing; your question is kept as the draft.")
-        title = title_of(text)
-        changes = await self._sessions.append_user(
-            session_id,
-            [TextPart(text)],
-            title=title,
-            model=model.name,
-            is_draft=command.is_draft,
-            new_session_id=leased,
-        )
-        self._changed(changes)
-        question = changes.added[0]
-        session = await self._sessions.session(changes.session_id)
-        turn = self._turn(session.id, await self._sound_path(session.id), model)
-        if self._closing:
-            raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
-        self._emit(TurnStarted(session.id, question, one_line(session.title), model.name, command.request))
-        running = RunningTurn(turn, lambda answer: self._keep(session.id, question, answer, model.name))
-        self._turns[session.id] = running
-        self._models.hold()
-        self._index.pause()
-        running.kept.add_done_callback(lambda _: self._turn_ended(session.id))
-        if session_id in self._stopped_early:
-            running.stop()
-
-    async def _library_read(self) -> None:
-        """Wait until the works are known, and for a moment for their texts: a small library is whole by then."""
-        await self._index.metadata_ready()
-        if self._refreshing is not None:
-            await asyncio.wait([self._refreshing], timeout=INDEXING_GRACE)
-
-    def _turn(self, session_id: str, path: tuple[Node, ...], model: Model) -> Turn:
-        library = self._index.library
-        return Turn(
-            session_id=session_id,
-            path=path,
-            system=self._system,
-            tools=reading_tools(library) if library else (),
-            model=model,
-            citations=CitationCheck(library, delivered_on(path)),
-            emit=self._emit,
-        )
-
-    def _turn_ended(self, session_id: str) -> None:
-        self._turns.pop(session_id, None)
-        self._models.release()
-        if not self._turns:
-            self._index.resume()
-
-    async def _keep(self, session_id: str, question: str, answer: Answer, model: str) -> None:
-        """Store the answer, give the session's lease back, and tell how the answer ended."""
-        try:
-            end = await self._store(session_id, question, answer, model)
-        finally:
-            await self._leases.release(session_id)
-        self._emit(end)
-
-    async def _store(self, session_id: str, question: str, answer: Answer, model: str) -> TurnFinished | TurnFailed:
-        node_id = ""
-        if not answer.is_empty:
-            try:
-                changes = await self._sessions.append_assistant(
-                    session_id,
-                    question,
-                    answer.parts,
-                    model=model,
-                    usage=answer.usage,
-                    stop_reason=answer.stop_reason,
-                )
-            except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-                return TurnFailed(session_id, "unsaved", str(error))
-            node_id = changes.added[0]
-            self._changed(changes)
-            if changes.leaf_id != node_id:
-                answer.notes.append(BESIDE)
-        return ending(session_id, node_id, answer)
-
-    async def _sound_path(self, session_id: str) -> tuple[Node, ...]:
-        path = await self._sessions.branch(session_id)
-        if path.damage is not None:
-            raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
-        return path.nodes
-
-    async def _check_room(self, path: tuple[Node, ...], text: str, session_id: str, model: Model) -> None:
-        """No request is sent that cannot fit: the question goes to the draft instead (C-13)."""
-        limit = model.capacity.safe_input_limit
-        tokens = project(self._system, reading_tool_specs(), path, draft=text).tokens
-        if tokens > limit:
-            await self._sessions.keep_as_draft(session_id, text)
-            raise Refused(
-                "too_large",
-                f"The request would be about {tokens - limit:,} tokens larger than the model takes; nothing was sent "
-                "and your question is kept as the draft: shorten it, or choose a model with a larger window.",
-            )
-
-    def _changed(self, changes: ChangeSet) -> None:
-        self._emit(
-            BranchChanged(
-                changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added
-            )
-        )

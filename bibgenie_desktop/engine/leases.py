@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 
 from ..store.database import StoreUnavailable
 from ..store.leases import LeaseStore
+from ..store.sessions import Guard
 
 _log = logging.getLogger(__name__)
 
@@ -36,6 +37,10 @@ class SessionLeases:
             return False
         self._beating[session_id] = asyncio.create_task(self._beat(session_id), name="lease heartbeat")
         return True
+
+    def guard(self, session_id: str) -> Guard:
+        """Whether the lease is still held, asked within a transaction that only its holder may make."""
+        return self._store.guard(session_id, "turn")
 
     async def release(self, session_id: str) -> None:
         """Give a lease back, also one whose taking was interrupted. One that cannot be given back expires."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 import tomllib
 from collections.abc import Callable, Mapping
@@ -10,6 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from reprlib import repr as shortened
 from typing import Any
+
+from .file_lock import LockUnavailable, locked
+
+LONGEST_VALUE = 2_000
+"""Characters of a name or an address: above this it is a mistake, and what passes it on would have to carry it."""
 
 
 class SettingsUnreadable(Exception):
@@ -51,24 +57,22 @@ def load_settings(path: Path) -> Settings:
     """Read the settings; a missing file gives the defaults. Raises SettingsUnreadable."""
     try:
         data = tomllib.loads(_text(path))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise SettingsUnreadable(
-            f"The settings file {path} cannot be read and was left as it is: mend it or move it away."
-        ) from error
+    except (OSError, ValueError, RecursionError) as error:  # a number of too many digits is a plain ValueError
+        raise _unreadable(path) from error
     values: dict[str, Any] = {}
     for name, (table, key) in _PLACES.items():
         section = data.get(table, {})
         if not isinstance(section, dict):
             raise _wrong_kind(path, table)
         if key in section:
-            if not isinstance(section[key], type(getattr(Settings(), name))):
+            if not isinstance(section[key], type(getattr(Settings(), name))) or _is_too_long(section[key]):
                 raise _wrong_kind(path, f"{table}.{key}")
             values[name] = section[key]
     endpoints = data.get(_ENDPOINTS, {})
     if not isinstance(endpoints, dict):
         raise _wrong_kind(path, _ENDPOINTS)
     for model, address in endpoints.items():
-        if not isinstance(address, str):
+        if not isinstance(address, str) or _is_too_long(address) or _is_too_long(model):
             raise _wrong_kind(path, f"{_ENDPOINTS}.{shortened(model)}")
     return Settings(**values, endpoints=endpoints)
 
@@ -76,7 +80,9 @@ def load_settings(path: Path) -> Settings:
 def store_setting(path: Path, name: str, value: str | bool) -> None:
     """Change one setting and leave all else of the file as it stands. Raises SettingsUnreadable.
 
-    A file that `load_settings` refuses is not written. Another model does not inherit the address: see `store_model`.
+    A file that `load_settings` refuses is not written, nor a value that it would refuse, nor a file that its owner
+    made read-only. Of changes made at once, by threads or processes, none is lost. Another model does not inherit the
+    address: see `store_model`.
     """
     if name == "model":
         store_model(path, str(value))
@@ -86,7 +92,7 @@ def store_setting(path: Path, name: str, value: str | bool) -> None:
     def change(document: Any, _: Settings) -> None:
         _section(document, table)[key] = value
 
-    _change(path, change)
+    _change(path, (value,), change)
 
 
 def store_model(path: Path, name: str, address: str = "") -> None:
@@ -109,7 +115,7 @@ def store_model(path: Path, name: str, address: str = "") -> None:
         elif address:
             _section(document, _ENDPOINTS)[name] = address
 
-    _change(path, change)
+    _change(path, (name, address), change)
 
 
 def _section(document: Any, table: str) -> Any:
@@ -118,16 +124,40 @@ def _section(document: Any, table: str) -> Any:
     return document.setdefault(table, tomlkit.table())
 
 
-def _change(path: Path, change: Callable[[Any, Settings], None]) -> None:
+def _change(path: Path, values: tuple[str | bool, ...], change: Callable[[Any, Settings], None]) -> None:
     import tomlkit
 
-    settings = load_settings(path)
+    if any(_is_too_long(value) for value in values):
+        raise SettingsUnreadable(
+            f"The settings file {path} was left as it is: a setting has {LONGEST_VALUE:,} characters at most."
+        )
+    load_settings(path)  # beside a file that is left as it is, not even a lock is made
+    target = Path(os.path.realpath(path))  # a link stays a link
     try:
-        document = tomlkit.parse(_text(path))
-        change(document, settings)
-        _replace(path, tomlkit.dumps(document))
-    except (OSError, ValueError, tomlkit.exceptions.TOMLKitError) as error:
+        mode = _mode(path, target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with locked(target.with_name(f".{target.name}.lock")):
+            settings = load_settings(path)
+            document = tomlkit.parse(_text(path))
+            change(document, settings)
+            _replace(target, tomlkit.dumps(document), mode)
+    except (RecursionError, tomlkit.exceptions.TOMLKitError) as error:
+        raise _unreadable(path) from error
+    except (OSError, ValueError, LockUnavailable) as error:
         raise SettingsUnreadable(f"The settings file {path} cannot be written: check the folder.") from error
+
+
+def _mode(path: Path, target: Path) -> int | None:
+    """The file's permissions, None where there is no file. Raises SettingsUnreadable for one that is read-only."""
+    try:
+        mode = stat.S_IMODE(target.stat().st_mode)
+    except FileNotFoundError:
+        return None
+    if not mode & 0o222 or not os.access(target, os.W_OK):
+        raise SettingsUnreadable(
+            f"The settings file {path} is read-only and was left as it is: make it writable to have changes kept."
+        )
+    return mode
 
 
 def _text(path: Path) -> str:
@@ -138,21 +168,32 @@ def _text(path: Path) -> str:
         return ""  # what stands in the folder's place is told by whatever needs the profile itself
 
 
+def _is_too_long(value: object) -> bool:
+    return isinstance(value, str) and len(value) > LONGEST_VALUE
+
+
+def _unreadable(path: Path) -> SettingsUnreadable:
+    return SettingsUnreadable(
+        f"The settings file {path} cannot be read and was left as it is: mend it or move it away."
+    )
+
+
 def _wrong_kind(path: Path, place: str) -> SettingsUnreadable:
     return SettingsUnreadable(
         f"In the settings file {path}, {place} has a value of the wrong kind: mend it or remove the line."
     )
 
 
-def _replace(path: Path, text: str) -> None:
+def _replace(path: Path, text: str, mode: int | None) -> None:
     """Write beside the file and put it in its place, so that a killed process leaves the old or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
+        if mode is not None:
+            os.chmod(name, mode)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

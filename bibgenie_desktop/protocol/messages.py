@@ -153,7 +153,8 @@ class FormulaText:
 class DrawFormulas:
     """Draw formulas. Each is answered by FormulaDrawn as soon as it is ready, in the order asked; then CommandDone.
 
-    More than MOST_FORMULAS, or one longer than LONGEST_FORMULA, are refused by CommandFailed.
+    The newest command goes before others. More than MOST_FORMULAS, or one longer than LONGEST_FORMULA, are refused by
+    CommandFailed.
     """
 
     formulas: tuple[FormulaText, ...]
@@ -423,6 +424,15 @@ class BranchChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftAdded:
+    """Others put this into a draft, which stands above what the window wrote. A long one comes in pieces, in order."""
+
+    session_id: str
+    text: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SessionRenamed:
     """The chat has this title now, as the list shows it: cleaned, one line."""
 
@@ -496,6 +506,9 @@ class SessionsChanged:
 class FormulaDrawn:
     """A formula as SVG in black, in pieces of which the last has `more` False; `svg` is "" where it cannot be drawn.
 
+    `skipped` is true where it was not tried, as those before it in its command took too long: it can be asked for
+    again. The first of a command is always tried.
+
     `width`, and the extents `above` and `below` the baseline, are in thousandths of the size of the text around it.
     The SVG holds paths and boxes only; whoever shows it checks that.
     """
@@ -507,6 +520,7 @@ class FormulaDrawn:
     above: int
     below: int
     more: bool = False
+    skipped: bool = False
     request: int = 0
 
 
@@ -528,6 +542,7 @@ Event: TypeAlias = (
     | TurnFailed
     | BranchChanged
     | SessionsChanged
+    | DraftAdded
     | SessionRenamed
     | ModelList
     | ModelChosen

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import os
 import sqlite3
 from contextlib import closing
@@ -15,8 +16,9 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
     """Copy the file at `path`, of schema `version`, into the folder `backups` beside it; returns the copy.
 
     The copy is what was committed last: a transaction that is open meanwhile is not in it, and its lock keeps all
-    others from committing between the copy and the change. A copy that could not be finished is not left behind.
-    Raises StoreUnavailable.
+    others from committing between the copy and the change. A copy that could not be finished is not left behind, and
+    one that equals an earlier copy of this version is not kept beside it: each start of a program that is killed
+    before the change would leave another. Earlier copies are never removed. Raises StoreUnavailable.
     """
     folder = path.parent / "backups"
     copy = folder / f"{path.stem}-version-{version}-{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}{path.suffix}"
@@ -30,6 +32,9 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
                 closing(sqlite3.connect(unfinished)) as target,
             ):
                 source.backup(target)
+            for earlier in sorted(folder.glob(f"{path.stem}-version-{version}-*{path.suffix}"), reverse=True):
+                if _are_equal(unfinished, earlier):
+                    return earlier
             os.replace(unfinished, copy)
         finally:
             _remove(unfinished)
@@ -40,6 +45,13 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
             "forward; nothing was changed: check that folder and the disk's free space.",
         ) from error
     return copy
+
+
+def _are_equal(copy: Path, earlier: Path) -> bool:
+    try:
+        return filecmp.cmp(copy, earlier, shallow=False)
+    except OSError:
+        return False  # what cannot be read cannot be relied on
 
 
 def _remove(unfinished: Path) -> None:

@@ -14,10 +14,12 @@ from sqlalchemy import Connection, Row, select
 
 from .database import Database
 from .schema import lease
-from .sessions import Clock, timestamp
+from .sessions import Clock, Guard, timestamp
 
 EXPIRY = timedelta(seconds=30)
 """How long a lease lasts after its last heartbeat."""
+FORGOTTEN = timedelta(days=1)
+"""After so long a lease is removed: a chat that never came to be would keep its own for ever."""
 
 
 class LeaseStore:
@@ -37,30 +39,34 @@ class LeaseStore:
         """Take the lease on a session, or renew one's own, and say whether it is held now.
 
         It is had where nobody holds it, where its holder has not renewed it in time, and where the holder has ended.
-        The session need not exist yet. `kind` says what for, such as `turn`.
+        The session need not exist yet. `kind` says what for, such as `turn`. Leases that are long void are removed.
         """
+        return await self._database.write(lambda connection: self._acquire(connection, session_id, kind))
 
-        def transaction(connection: Connection) -> bool:
-            now = self._clock()
-            found = connection.execute(select(lease).where(lease.c.session_id == session_id)).one_or_none()
-            if found is not None and found.owner != self._owner and self._is_live(found, now):
-                return False
-            acquired_at = timestamp(now)
-            if found is not None and found.owner == self._owner:
-                acquired_at = found.acquired_at
-            connection.execute(lease.delete().where(lease.c.session_id == session_id))
-            connection.execute(
-                lease.insert().values(
-                    session_id=session_id,
-                    owner=self._owner,
-                    kind=kind,
-                    heartbeat_at=timestamp(now),
-                    acquired_at=acquired_at,
-                )
+    def guard(self, session_id: str, kind: str) -> Guard:
+        """Does what `acquire` does as a part of another transaction: what that writes, the holder alone writes."""
+        return lambda connection: self._acquire(connection, session_id, kind)
+
+    def _acquire(self, connection: Connection, session_id: str, kind: str) -> bool:
+        now = self._clock()
+        found = connection.execute(select(lease).where(lease.c.session_id == session_id)).one_or_none()
+        if found is not None and found.owner != self._owner and self._is_live(found, now):
+            return False
+        acquired_at = timestamp(now)
+        if found is not None and found.owner == self._owner:
+            acquired_at = found.acquired_at
+        connection.execute(lease.delete().where(lease.c.session_id == session_id))
+        connection.execute(lease.delete().where(lease.c.heartbeat_at < timestamp(now - FORGOTTEN)))
+        connection.execute(
+            lease.insert().values(
+                session_id=session_id,
+                owner=self._owner,
+                kind=kind,
+                heartbeat_at=timestamp(now),
+                acquired_at=acquired_at,
             )
-            return True
-
-        return await self._database.write(transaction)
+        )
+        return True
 
     async def release(self, session_id: str) -> None:
         """Give one's own lease back; another's stays."""

@@ -15,6 +15,12 @@ from .database import StoreUnavailable
 from .header import is_damage, read_header
 from .schema import APPEND_ONLY, APPLICATION_ID, SCHEMA_VERSION, metadata
 
+RESTORING = (
+    "restore a backup (end BibGenie, move sessions.sqlite, sessions.sqlite-wal and sessions.sqlite-shm away, then copy "
+    "a file of the profile's backups folder to sessions.sqlite)"
+)
+"""What to do where the history is damaged. SQLite plays a log that stays behind into whatever is put in its place."""
+
 
 def check_folder(path: Path) -> None:
     """See that `path` can be made and written, making its folder. Raises StoreUnavailable."""
@@ -43,8 +49,8 @@ def check_file(path: Path) -> None:
             return  # such as a lock: opening the file will tell
         raise StoreUnavailable(
             "damaged",
-            f"The history file {path} is damaged or is no history; it was left as it is: restore a backup from the "
-            "profile's backups, or choose another profile with --profile.",
+            f"The history file {path} is damaged or is no history; it was left as it is: {RESTORING}, or choose "
+            "another profile with --profile.",
         ) from error
     if not header.tables and header.application_id == 0:
         return  # a first start that was killed before the tables were there

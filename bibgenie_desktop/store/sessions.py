@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from reprlib import Repr
+from typing import Any, NamedTuple, cast
 
 import sqlalchemy
 from sqlalchemy import Connection, Row, func, select
@@ -20,10 +21,12 @@ from ..sessions.parts import Part, UndecodablePart, parts_from_json, parts_to_js
 from ..sessions.text import well_formed
 from ..sessions.usage import Usage
 from .database import Database
-from .migrations import check_file, migrate
+from .migrations import RESTORING, check_file, migrate
 from .schema import draft, node, session, session_node
 
 Clock = Callable[[], datetime]
+Guard = Callable[[Connection], bool]
+"""Tells within a transaction whether it may write."""
 
 NEW_SESSION = ""
 """The session id under which the draft of a session that does not exist yet is kept."""
@@ -31,6 +34,22 @@ NEW_SESSION = ""
 
 LONGEST_TITLE = 200
 """Characters of a chat's title."""
+
+
+_QUOTED = Repr()
+_QUOTED.maxstring = 80
+"""What was asked for may be of any length."""
+
+
+class SentDraft(NamedTuple):
+    """A draft that a window sends as a question: as it was `known` to be stored, and the `text` that is sent."""
+
+    known: str
+    text: str
+
+
+class NotHeld(Exception):
+    """The session belongs to another engine by now."""
 
 
 class UnknownSession(Exception):
@@ -56,6 +75,10 @@ def encode_json(value: object) -> str:
     return well_formed(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0\U0001d159")
+"""Letters and symbols that are drawn as nothing: Hangul's fillers, Braille's blank, the null notehead."""
+
+
 def clean_title(text: str) -> str:
     """A chat's title as it is stored: well-formed, one line without control characters, at most LONGEST_TITLE long.
 
@@ -63,11 +86,16 @@ def clean_title(text: str) -> str:
     """
     line = "".join(" " if unicodedata.category(character) == "Cc" else character for character in well_formed(text))
     title = " ".join(line.split())
-    if len(title) > LONGEST_TITLE:
-        title = f"{title[: LONGEST_TITLE - 1].rstrip()}…"
-    if not any(character.isprintable() and not character.isspace() for character in title):
+    is_long = len(title) > LONGEST_TITLE
+    kept = title[: LONGEST_TITLE - 1].rstrip() if is_long else title
+    if not any(_is_seen(character) for character in kept):
         raise NotAllowed("A chat needs a title: write one, or leave the one it has.")
-    return title
+    return f"{kept}…" if is_long else kept
+
+
+def _is_seen(character: str) -> bool:
+    """Whether a character is seen by itself: no space, no format or control, no mark that wants a letter below it."""
+    return unicodedata.category(character)[0] in "LNPS" and character not in _BLANK
 
 
 class SessionStore:
@@ -85,7 +113,7 @@ class SessionStore:
     async def open(cls, path: Path, *, clock: Clock, new_id: Callable[[], str]) -> SessionStore:
         """Open or make the history at `path`. Raises StoreUnavailable with nothing written."""
         check_file(path)
-        database = Database(path, what="The history", if_damaged="restore a backup from the profile's backups folder")
+        database = Database(path, what="The history", if_damaged=RESTORING)
         try:
             await database.write(lambda connection: migrate(connection, path, clock))
         except BaseException:
@@ -113,16 +141,19 @@ class SessionStore:
         *,
         title: str,
         model: str,
-        is_draft: bool = True,
+        sent_draft: SentDraft | None = None,
         new_session_id: str = "",
+        allowed: Guard = lambda connection: True,
     ) -> ChangeSet:
-        """Store a question at the end of the session's branch, in one transaction; `is_draft` empties the draft.
+        """Store a question at the end of the session's branch, in one transaction, if it is `allowed` within that.
 
-        `session_id` "" begins a new session with `title`, of the id `new_session_id` if one is given. Raises
-        UnknownSession.
+        `sent_draft` is taken off the draft: what others wrote into it stays. `session_id` "" begins a new session with
+        `title`, of the id `new_session_id` if one is given. Raises UnknownSession, and NotHeld if it is not allowed.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
+            if not allowed(connection):
+                raise NotHeld
             now = self._now()
             identity, leaf_id, revision = session_id, None, 0
             check_append("user", None, None)
@@ -145,8 +176,9 @@ class SessionStore:
             added = Node(self._new_id(), leaf_id, "user", tuple(parts), now)
             _insert_node(connection, identity, added)
             _move_leaf(connection, identity, added.id, revision + 1, model, now)
-            if is_draft:
-                connection.execute(draft.delete().where(draft.c.session_id == session_id))
+            if sent_draft is not None:
+                left = words_of_others(self._draft(connection, session_id), **sent_draft._asdict())
+                self._put_draft(connection, session_id, left)
             return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,))
 
         return await self._database.write(transaction)
@@ -226,7 +258,8 @@ class SessionStore:
             begins = session.c.id.startswith(start, autoescape=True)
             rows = connection.execute(select(session).where(begins).limit(2)).all() if start else []
             if len(rows) > 1:
-                raise UnknownSession(f"Several chats have ids that begin with {start}: give more of the id.")
+                beginning = _QUOTED.repr(start)
+                raise UnknownSession(f"Several chats have ids that begin with {beginning}: give more of the id.")
             return _session(connection, rows[0].id if rows else start)
 
         return await self._database.read(transaction)
@@ -264,24 +297,32 @@ class SessionStore:
     async def draft(self, session_id: str) -> str:
         """The draft of the session, "" if there is none."""
 
-        def transaction(connection: Connection) -> str:
-            text = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar()
-            return well_formed(text or "")
-
-        return await self._database.read(transaction)
+        return await self._database.read(lambda connection: self._draft(connection, session_id))
 
     async def keep_as_draft(self, session_id: str, text: str) -> None:
         """Keep a question that was not taken: above the draft that is there, which is never overwritten (U-2)."""
 
         def transaction(connection: Connection) -> None:
-            known = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar() or ""
+            known = self._draft(connection, session_id)
             self._put_draft(connection, session_id, text if text.startswith(known.strip()) else f"{text}\n\n{known}")
 
         await self._database.write(transaction)
 
-    async def save_draft(self, session_id: str, text: str) -> None:
-        """Keep the draft (U-3); an empty one is removed. It moves no revision (T-2)."""
-        await self._database.write(lambda connection: self._put_draft(connection, session_id, text))
+    async def save_draft(self, session_id: str, text: str, *, known: str | None = None) -> str:
+        """Keep the draft (U-3); an empty one is removed. It moves no revision (T-2).
+
+        It replaces what was `known` of the draft, all of it where None is given; what others wrote into it since stands
+        above `text` now and is returned.
+        """
+
+        def transaction(connection: Connection) -> str:
+            added = ""
+            if known is not None:
+                added = words_of_others(self._draft(connection, session_id), known=known, text=text)
+            self._put_draft(connection, session_id, "\n\n".join(filter(None, (added, text))))
+            return added
+
+        return await self._database.write(transaction)
 
     async def integrity(self) -> list[str]:
         """What SQLite's full check and the foreign keys find wrong; empty for a sound file."""
@@ -295,6 +336,10 @@ class SessionStore:
 
         return await self._database.read(transaction)
 
+    def _draft(self, connection: Connection, session_id: str) -> str:
+        text = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar()
+        return well_formed(str(text or ""))
+
     def _put_draft(self, connection: Connection, session_id: str, text: str) -> None:
         connection.execute(draft.delete().where(draft.c.session_id == session_id))
         if text:
@@ -304,6 +349,13 @@ class SessionStore:
 
     def _now(self) -> str:
         return timestamp(self._clock())
+
+
+def words_of_others(stored: str, *, known: str, text: str) -> str:
+    """What of a stored draft was written by others, where a window knew it as `known` and has `text` now."""
+    if stored.strip() in text or stored.strip() in known:
+        return ""
+    return stored.replace(known, "", 1).strip() if known and known in stored else stored.strip()
 
 
 def _insert_node(connection: Connection, session_id: str, added: Node) -> None:
@@ -333,7 +385,8 @@ def _move_leaf(connection: Connection, session_id: str, leaf_id: str, revision: 
 def _session(connection: Connection, session_id: str) -> Session:
     row = connection.execute(select(session).where(session.c.id == session_id)).one_or_none()
     if row is None:
-        raise UnknownSession(f"There is no chat with the id {session_id!r}: the sessions command lists them.")
+        quoted = _QUOTED.repr(session_id)
+        raise UnknownSession(f"There is no chat with the id {quoted}: the sessions command lists them.")
     return _session_from(row)
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -36,6 +37,7 @@ from tests.engine.shelf import Shelf
 
 pytestmark = pytest.mark.req("U-4")
 
+AGES = 1e6
 LARGE = (
     r"\begin{aligned} "
     + r" \\ ".join(
@@ -49,9 +51,21 @@ def asking(*formulas: str, request: int = 0) -> DrawFormulas:
     return DrawFormulas(tuple(FormulaText(latex, True) for latex in formulas), request)
 
 
+@pytest.fixture(autouse=True)
+def on_the_slowest_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is skipped there, unless a test says so by its clock."""
+    monkeypatch.setattr("bibgenie_desktop.engine.formulas.SECONDS", AGES)
+
+
 def told_to(drawer: FormulaWorkers) -> tuple[FormulaDrawing, list[Event]]:
     events: list[Event] = []
     return FormulaDrawing(drawer, events.append), events
+
+
+def each_takes(seconds: float) -> Callable[[], float]:
+    """A clock by which every formula takes so long."""
+    reads = itertools.count()
+    return lambda: next(reads) * seconds
 
 
 def drawn(events: Sequence[Event]) -> list[FormulaDrawn]:
@@ -92,7 +106,7 @@ async def test_a_formula_that_cannot_be_drawn_is_told_by_no_svg(latex: str) -> N
     await drawing.draw(asking(latex, "x", request=3))
     await drawing.close()
     failed, letter, done = events
-    assert failed == FormulaDrawn(latex, True, "", 0, 0, 0, False, 3)
+    assert failed == FormulaDrawn(latex, True, "", 0, 0, 0, request=3)
     assert drawn([letter])[0].svg
     assert done == CommandDone(3)
     assert sizes(events) < MESSAGE_LIMIT
@@ -131,7 +145,8 @@ async def test_a_large_formula_comes_in_pieces_that_fit_the_pipe() -> None:
 
 @pytest.mark.parametrize("character", ['"', "\x01", "\N{CJK UNIFIED IDEOGRAPH-4E2D}", "\N{MATHEMATICAL BOLD SMALL A}"])
 def test_the_largest_piece_fits_the_pipe_whatever_is_in_it(character: str) -> None:
-    event = FormulaDrawn(character * LONGEST_FORMULA, True, '"' * PIECE_CHARACTERS, 10**6, 10**6, 10**6, True, 2**31)
+    piece = '"' * PIECE_CHARACTERS
+    event = FormulaDrawn(character * LONGEST_FORMULA, True, piece, 10**6, 10**6, 10**6, True, request=2**31)
     assert sizes([event]) < MESSAGE_LIMIT
 
 
@@ -153,6 +168,84 @@ async def test_without_a_worker_a_formula_is_not_drawn_now_but_when_it_is_asked_
     await drawing.draw(asking("x"))
     await drawing.close()
     assert [bool(each.svg) for each in drawn(events)] == [False, True]
+
+
+@pytest.mark.req("S-1")
+async def test_a_command_that_takes_too_long_skips_the_rest_which_can_be_asked_for_again() -> None:
+    events: list[Event] = []
+    drawing = FormulaDrawing(FormulaWorkers(Starter()), events.append, each_takes(0.3 * AGES))
+    formulas = [f"x_{number}" for number in range(8)]
+    await drawing.draw(asking(*formulas, request=1))
+    assert [(each.latex, bool(each.svg), each.skipped) for each in drawn(events)] == [
+        (latex, number < 4, number >= 4) for number, latex in enumerate(formulas)
+    ]
+    assert events[-1] == CommandDone(1)
+    events.clear()
+    await drawing.draw(asking(*formulas[4:], request=2))
+    await drawing.close()
+    assert [(each.latex, bool(each.svg), each.skipped) for each in drawn(events)] == [
+        (latex, True, False) for latex in formulas[4:]
+    ]
+
+
+@pytest.mark.req("S-1")
+async def test_whatever_one_takes_each_command_tries_its_first() -> None:
+    """So that whoever asks again for what was skipped comes to an end."""
+    events: list[Event] = []
+    drawing = FormulaDrawing(FormulaWorkers(Starter()), events.append, each_takes(10 * AGES))
+    left = [f"x_{number}" for number in range(4)]
+    while left:
+        events.clear()
+        await drawing.draw(asking(*left))
+        assert [each.latex for each in drawn(events) if each.svg] == left[:1]
+        left = [each.latex for each in drawn(events) if each.skipped]
+    await drawing.close()
+
+
+@pytest.mark.req("S-1")
+async def test_the_newest_command_goes_before_those_that_wait() -> None:
+    """Each waits for the formula that is being drawn, and for no other."""
+    told: list[int] = []
+    begun: list[asyncio.Task[None]] = []
+    told_before: list[int] = []
+
+    def emit(event: Event) -> None:
+        told.append(event.request)
+        if len(begun) < 3 and told.count(len(begun)) == 1:
+            begin()
+
+    def begin() -> None:
+        number = len(begun) + 1
+        told_before.append(len(told))
+        formulas = [f"x_{{{number} {each}}}" for each in range(4)]
+        begun.append(asyncio.create_task(drawing.draw(asking(*formulas, request=number))))
+
+    drawing = FormulaDrawing(FormulaWorkers(Starter()), emit)
+    begin()
+    while not (len(begun) == 3 and all(task.done() for task in begun)):
+        await asyncio.wait(begun)
+    await drawing.close()
+    assert sorted(told) == [1] * 5 + [2] * 5 + [3] * 5
+    for number, before in enumerate(told_before, 1):
+        begins, ends = told.index(number), len(told) - told[::-1].index(number)
+        assert begins - before <= 1
+        assert min(told[begins:ends]) == number
+
+
+@pytest.mark.req("S-1")
+async def test_a_command_that_is_given_up_holds_nobody_up() -> None:
+    told: list[int] = []
+    drawing = FormulaDrawing(FormulaWorkers(Starter()), lambda event: told.append(event.request))
+    older, newer, newest = (
+        asyncio.create_task(drawing.draw(asking("x", "y", "z", request=number))) for number in (1, 2, 3)
+    )
+    await asyncio.sleep(0)
+    newer.cancel()
+    newest.cancel()
+    await asyncio.wait([older, newer, newest])
+    await drawing.draw(asking("x", request=4))
+    await drawing.close()
+    assert told == [1, 1, 1, 1, 4, 4]
 
 
 async def test_other_commands_are_answered_meanwhile(shelf: Shelf, tmp_path: Path) -> None:

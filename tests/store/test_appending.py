@@ -15,7 +15,7 @@ from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.nodes import STOP_REASONS, ChangeSet, Node, StopReason
 from bibgenie_desktop.sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart
 from bibgenie_desktop.sessions.usage import Usage
-from bibgenie_desktop.store.sessions import NEW_SESSION, SessionStore, UnknownSession, timestamp
+from bibgenie_desktop.store.sessions import NEW_SESSION, SentDraft, SessionStore, UnknownSession, timestamp
 from tests.sessions.values import parts, usages
 from tests.store.histories import START, answer, ask, opened, talk, ticking
 
@@ -191,10 +191,42 @@ async def test_sending_empties_the_draft_of_its_session_only(tmp_path: Path) -> 
         session_id, _ = await talk(store, 1)
         await store.save_draft(session_id, "here")
         await store.save_draft(NEW_SESSION, "there")
-        await ask(store, session_id, "here")
+        await send(store, session_id, "here", "here")
         assert (await store.draft(session_id), await store.draft(NEW_SESSION)) == ("", "there")
-        await ask(store, NEW_SESSION, "there")
+        await send(store, NEW_SESSION, "the", "there")
         assert await store.draft(NEW_SESSION) == ""
+
+
+async def send(store: SessionStore, session_id: str, known: str, text: str) -> None:
+    """Append a question that was the draft, of which a window knew that `known` was stored."""
+    await store.append_user(
+        session_id, [TextPart(text)], title=text, model="offline", sent_draft=SentDraft(known, text)
+    )
+
+
+@pytest.mark.req("U-3", "T-6")
+@pytest.mark.parametrize(
+    ("known", "others", "sent", "left"),
+    [
+        ("half", "Other?\n\nhalf", "half of mine", "Other?"),
+        ("", "Other?", "mine", "Other?"),
+        ("half", "half", "half of mine", ""),
+        ("half", "", "half of mine", ""),
+        ("half", "half of mine", "half of mine", ""),
+        ("half", "Something else", "half of mine", "Something else"),
+    ],
+)
+async def test_what_others_wrote_into_a_draft_outlives_its_sending_and_its_saving(
+    tmp_path: Path, known: str, others: str, sent: str, left: str
+) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await talk(store, 1)
+        await store.save_draft(session_id, others)
+        assert await store.save_draft(session_id, sent, known=known) == left
+        assert await store.draft(session_id) == "\n\n".join(filter(None, (left, sent)))
+        await store.save_draft(session_id, others)
+        await send(store, session_id, known, sent)
+        assert await store.draft(session_id) == left
 
 
 @pytest.mark.req("U-3")
@@ -202,7 +234,7 @@ async def test_a_question_from_elsewhere_leaves_the_draft_alone(tmp_path: Path) 
     async with opened(tmp_path / "sessions.sqlite") as store:
         session_id, _ = await talk(store, 1)
         await store.save_draft(session_id, "half a thought")
-        await store.append_user(session_id, [TextPart("Why?")], title="", model="m", is_draft=False)
+        await store.append_user(session_id, [TextPart("Why?")], title="", model="m")
         assert await store.draft(session_id) == "half a thought"
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from bibgenie_desktop.store.database import Database, StoreUnavailable
-from bibgenie_desktop.store.leases import EXPIRY, LeaseStore
+from bibgenie_desktop.store.leases import EXPIRY, FORGOTTEN, LeaseStore
 from bibgenie_desktop.store.sessions import timestamp
 from tests.store.histories import START, opened, spoil
 
@@ -169,6 +169,22 @@ async def test_while_the_file_is_busy_a_lease_is_neither_had_nor_lost(
         assert [row[:2] for row in rows(path)] == [("s", "a")]
 
 
+@pytest.mark.req("T-6")
+async def test_leases_of_chats_that_never_came_to_be_do_not_stay_for_ever(path: Path) -> None:
+    clock = MovedClock()
+    async with engines(path, clock, "a", "b") as (one, two):
+        for number in range(3):
+            await one.acquire(f"never {number}", "turn")
+        clock.move(1)
+        await two.acquire("later", "turn")
+        clock.move(86_399)
+        await two.acquire("s", "turn")
+        assert [row[0] for row in rows(path)] == ["later", "never 0", "never 1", "never 2", "s"]
+        clock.move(0.001)
+        await two.acquire("s", "turn")
+        assert [row[0] for row in rows(path)] == ["later", "s"]
+
+
 SESSIONS = st.sampled_from(["s", "t"])
 SIDES = st.integers(0, 1)
 
@@ -210,6 +226,8 @@ class LeaseMachine(RuleBasedStateMachine):
         free = not self.is_live(session_id) or self.held[session_id][0] == owner
         assert self.run(self.stores[side].acquire(session_id, "turn")) == free
         if free:
+            oldest = self.clock.now - FORGOTTEN
+            self.held = {each: held for each, held in self.held.items() if held[1] >= oldest}
             self.held[session_id] = (owner, self.clock.now)
 
     @rule(side=SIDES, session_id=SESSIONS)
@@ -218,7 +236,7 @@ class LeaseMachine(RuleBasedStateMachine):
         if self.held.get(session_id, ("",))[0] == self.owners[side]:
             del self.held[session_id]
 
-    @rule(seconds=st.sampled_from([0.001, 1, 5, 15, 29.999, 30, 3_600]))
+    @rule(seconds=st.sampled_from([0.001, 1, 5, 15, 29.999, 30, 3_600, 86_399.999, 86_400]))
     def time_goes_on(self, seconds: float) -> None:
         self.clock.move(seconds)
 

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
+import re
+import shutil
 import sqlite3
+import sys
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Connection
 
 from bibgenie_desktop.store.database import Database, StoreUnavailable
 from bibgenie_desktop.store.migrations import migrate
 from bibgenie_desktop.store.schema import SCHEMA_VERSION
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.discipline.lengths import Loops
-from tests.store.histories import ask, bytes_of, counted_ids, opened, ticking
+from tests.store.histories import START, ask, bytes_of, counted_ids, opened, ticking
 from tests.store.writer import writing
 
 SESSION = "00000001"
@@ -128,6 +134,111 @@ async def test_a_copy_that_a_killed_program_left_unfinished_is_made_anew(older: 
         pass
     [copy] = copies(older)
     assert content(copy) == before
+
+
+class _Killed(BaseException):
+    """Ends a program between the copy and the change, as far as the file can tell."""
+
+
+async def killed_after_the_copy(path: Path) -> None:
+    database = Database(path, what="The history", if_damaged="")
+
+    def transaction(connection: Connection) -> None:
+        migrate(connection, path, clock)
+        raise _Killed
+
+    clock = ticking(START + timedelta(seconds=copy) for copy in itertools.count(len(copies(path))))
+    try:
+        with pytest.raises(_Killed):
+            await database.write(transaction)
+    finally:
+        await database.close()
+
+
+@pytest.mark.req("T-9", "T-6")
+@pytest.mark.parametrize("mode", ["wal", "delete"])
+async def test_a_program_that_is_killed_after_the_copy_again_and_again_leaves_one(older: Path, mode: str) -> None:
+    with closing(sqlite3.connect(older)) as connection:
+        connection.execute(f"PRAGMA journal_mode = {mode}")
+    (older.parent / "backups").mkdir()
+    before = content(older)
+    for _ in range(5):
+        await killed_after_the_copy(older)
+        [copy] = copies(older)
+        assert content(copy) == content(older) == before
+    async with opened(older):
+        pass
+    assert copies(older) == [copy]
+
+
+@pytest.mark.req("T-9", "T-6")
+async def test_what_was_changed_since_the_last_copy_is_copied_and_no_copy_is_lost(older: Path) -> None:
+    """Whoever starts the older program in between writes on."""
+    (older.parent / "backups").mkdir()
+    other = older.parent / "backups" / "sessions-version-0-20251130T185048123000Z.sqlite"
+    other.write_bytes(b"of another version")
+    held = []
+    for number in range(3):
+        with closing(sqlite3.connect(older)) as connection:
+            connection.execute("UPDATE draft SET text = ?", (f"draft {number}",))
+            connection.commit()
+        held.append(content(older))
+        for _ in range(2):
+            await killed_after_the_copy(older)
+    first, *kept = copies(older)
+    assert first == other
+    assert other.read_bytes() == b"of another version"
+    assert [content(copy) for copy in kept] == held
+
+
+@pytest.mark.req("T-9")
+@pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
+async def test_a_copy_that_cannot_be_read_is_not_relied_on_and_holds_nobody_up(older: Path) -> None:
+    before = content(older)
+    broken = older.parent / "backups" / "sessions-version-1-20261129T185048123000Z.sqlite"
+    broken.parent.mkdir()
+    broken.symlink_to(broken)
+    async with opened(older):
+        pass
+    assert [content(copy) for copy in copies(older) if copy != broken] == [before]
+    assert broken.is_symlink()
+
+
+@pytest.mark.req("T-9", "T-5")
+async def test_a_copy_is_put_back_as_the_sentence_says_and_the_log_that_lay_there_does_no_harm(older: Path) -> None:
+    """The damaged history was in use when its program was killed: its log is still beside it."""
+    before = content(older)
+    async with opened(older):
+        pass
+    [copy] = copies(older)
+    leave_a_log_and_damage(older)
+    with pytest.raises(StoreUnavailable, match="restore a backup") as refusal:
+        await SessionStore.open(older, clock=ticking(), new_id=counted_ids())
+    named = re.findall(r"sessions\.sqlite[-a-z]*", str(refusal.value).partition("restore a backup")[2])
+    away = older.parent / "away"
+    away.mkdir()
+    for name in dict.fromkeys(named):
+        (older.parent / name).rename(away / name)
+    shutil.copy(copy, older)
+    async with opened(older, prefix="b") as store:
+        assert await store.integrity() == []
+        assert await store.draft(SESSION) == "a draft"
+    assert [content(each) for each in copies(older)] == [before]
+
+
+def leave_a_log_and_damage(path: Path) -> None:
+    """Give a history the log of a program that was killed while it wrote into it, and spoil the file itself."""
+    elsewhere = path.parent / "elsewhere"
+    elsewhere.mkdir()
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        connection.execute("UPDATE draft SET text = 'from the log'")
+        connection.commit()
+        for name in (path.name, f"{path.name}-wal", f"{path.name}-shm"):
+            shutil.copy(path.parent / name, elsewhere / name)
+    shutil.copytree(elsewhere, path.parent, dirs_exist_ok=True)
+    shutil.rmtree(elsewhere)
+    path.write_bytes(b"\xff" * path.stat().st_size)
 
 
 @pytest.mark.req("T-9", "T-6")

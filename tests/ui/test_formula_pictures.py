@@ -285,6 +285,52 @@ def test_one_command_at_a_time_and_what_came_into_sight_last_goes_first() -> Non
     assert desk.asked[1:] == [["x", f"x_{FORMULAS_AT_ONCE + 1}", f"x_{FORMULAS_AT_ONCE}"]]
 
 
+@pytest.mark.req("S-1")
+def test_what_the_engine_skipped_is_asked_for_again_until_it_was_tried() -> None:
+    desk = Desk()
+    formulas = [Formula(f"x_{number}", False) for number in range(FORMULAS_AT_ONCE + 1)]
+    desk.want(*formulas)
+    tried, skipped = desk.sent[0].formulas[:2], desk.sent[0].formulas[2:]
+    desk.want(X)
+    desk.answer(tried)
+    for each in skipped:
+        desk.pictures.take(FormulaDrawn(each.latex, each.display, "", 0, 0, 0, skipped=True))
+        assert desk.pictures.image(Formula(each.latex, False).name) is None
+    desk.timers.pass_time()
+    latex = [each.latex for each in skipped]
+    assert len(desk.sent) == 2
+    assert set(desk.asked[1]) == {"x", *latex, formulas[-1].latex}
+    desk.answer()
+    desk.timers.pass_time()
+    for formula in (X, *formulas):
+        assert desk.pictures.picture(formula) is not None
+    desk.timers.pass_time()
+    assert len(desk.sent) == 2
+
+
+@pytest.mark.req("S-1")
+def test_in_sight_goes_before_skipped_and_skipped_before_what_waited_behind_it() -> None:
+    desk = Desk()
+    formulas = [Formula(f"x_{number}", False) for number in range(3 * FORMULAS_AT_ONCE)]
+    desk.want(*formulas)
+    desk.want(X)
+    for number, formula in enumerate(desk.sent[0].formulas):
+        desk.pictures.take(FormulaDrawn(formula.latex, False, "", 0, 0, 0, skipped=number > 0))
+    desk.timers.pass_time()
+    names = [formula.latex for formula in formulas]
+    assert desk.asked[1] == ["x", *names[1:FORMULAS_AT_ONCE]]
+
+
+def test_what_was_asked_and_skipped_is_not_lost_with_its_engine() -> None:
+    desk = Desk()
+    desk.want(X, FRACTION)
+    desk.pictures.engine_ended()
+    desk.pictures.take(FormulaDrawn("x", False, "", 0, 0, 0, skipped=True))
+    desk.pictures.engine_ready()
+    desk.timers.pass_time()
+    assert [sorted(each) for each in desk.asked[1:]] == [sorted(["x", FRACTION.latex])]
+
+
 def test_only_so_many_wait() -> None:
     desk = Desk(ready=False)
     formulas = [Formula(f"x_{number}", False) for number in range(MOST_WAITING + 1)]

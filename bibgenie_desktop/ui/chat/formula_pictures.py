@@ -122,7 +122,7 @@ class FormulaPictures(QObject):
         self._send = send
         self._style = style
         self._ready = False
-        self._waiting: dict[str, Formula] = {}
+        self._waiting: dict[str, Formula] = {}  # what is asked for stays in it until it was tried
         self._asked: dict[str, tuple[Formula, list[str]]] = {}
         self._known: _Kept[str, _Drawn | None] = _Kept(SVG_BYTES)
         self._pictures: _Kept[tuple[str, FormulaStyle], QImage] = _Kept(PICTURE_BYTES)
@@ -180,11 +180,16 @@ class FormulaPictures(QObject):
         name = Formula(event.latex, event.display).name
         if name not in self._asked:
             return
+        if event.skipped:  # those before it took too long; it waits where it waited
+            del self._asked[name]
+            self._ask_soon()
+            return
         pieces = self._asked[name][1]
         pieces.append(event.svg)
         if event.more and sum(map(len, pieces)) <= LONGEST_SVG:
             return
         del self._asked[name]
+        self._waiting.pop(name, None)
         drawn = _Drawn("".join(pieces), event.width, event.above, event.below)
         if not event.more and _is_sound(drawn) and self._draw(name, drawn) is not None:
             self._keep(name, drawn)
@@ -203,7 +208,6 @@ class FormulaPictures(QObject):
             return
         formulas = list(self._waiting.items())[:FORMULAS_AT_ONCE]
         for name, formula in formulas:
-            del self._waiting[name]
             self._asked[name] = formula, []
         if formulas:
             self._send(DrawFormulas(tuple(FormulaText(formula.latex, formula.display) for _, formula in formulas)))
