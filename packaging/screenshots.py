@@ -16,7 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction, QGuiApplication
+from PySide6.QtGui import QAction, QFont, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu
 
@@ -92,6 +92,8 @@ The model is $\\log \\lambda_i = \\alpha + \\beta e_i$, with a random intercept 
 """
 
 Kind = TypeVar("Kind", bound=QObject)
+LARGE = 20.0
+"""Points of large letters."""
 DRAWN_MILLISECONDS = 150
 """Longer than a window takes to draw what it was told."""
 
@@ -249,6 +251,30 @@ def narrow(stage: Stage) -> None:
     answered(stage)
 
 
+def crowded(stage: Stage) -> None:
+    """The smallest window with all at once: a long sentence, a long question, a long name of a model, indexing."""
+    stage.window.resize(stage.window.minimumSize())
+    stage.welcome()
+    name = "provider/a-model-with-a-rather-long-name"
+    stage.play(ModelList((*MODELS, ModelRow(name, "used by chats")), name), ModelState(name, "loading"))
+    stage.play(LibraryProgress("indexing", 11, 24, "Indexing document 12 of 24…"))
+    stage.window.composer.setPlainText("\n".join(f"{number}. Which biases?" for number in range(1, 10)))
+    stage.controller.say("The provider answered: " + "the request is not valid for this model; " * 20)
+
+
+def large(stage: Stage) -> None:
+    """Nothing has been asked yet, in the smallest window of somebody who reads large letters."""
+    stage.window.resize(stage.window.minimumSize())
+    stage.welcome()
+    stage.do("searchSessionsAction")
+
+
+def right_to_left(stage: Stage) -> None:
+    """The window in a language that is written from the right."""
+    answered(stage)
+    stage.controller.say("The provider does not accept the key: check OPENAI_API_KEY and ask again.")
+
+
 def rich(stage: Stage) -> None:
     """An answer with all that Markdown offers, found in, in the middle of being found in."""
     stage.welcome()
@@ -305,6 +331,9 @@ SCENES: tuple[Callable[[Stage], None], ...] = (
     failed,
     lost,
     narrow,
+    crowded,
+    large,
+    right_to_left,
     searching,
     models,
     other_model,
@@ -318,9 +347,17 @@ def main(folder: Path) -> None:
     """Write one picture of each state in each theme."""
     application = QApplication(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
+    usual = application.font()
     folder.mkdir(parents=True, exist_ok=True)
     for dark in (False, True):
         for scene in SCENES:
+            font = QFont(usual)
+            font.setPointSizeF(LARGE if scene is large else usual.pointSizeF())
+            application.setFont(font)
+            mirrored = scene is right_to_left
+            application.setLayoutDirection(
+                Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight
+            )
             stage = Stage(dark)
             scene(stage)
             QTest.qWait(DRAWN_MILLISECONDS)

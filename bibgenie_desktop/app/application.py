@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal, SignalInstance
@@ -26,8 +27,10 @@ from ..ui.window import MainWindow
 
 LOOP_MILLISECONDS = 20
 """How often it is looked whether an event loop of asyncio runs, before the engine is started."""
-
-
+LOOK_SECONDS = 0.01
+STARTING_LOOKS = 30
+"""So often the end looks whether an engine is there that can be told what is not saved: the rest of the two seconds
+is that engine's, to take and keep it."""
 WARM_UP_MILLISECONDS = 30
 """Between two steps of what is done before it is needed."""
 
@@ -118,6 +121,7 @@ class Application(QObject):
         self._tasks = TaskRegistry()
         self._supervisor = EngineSupervisor(engine_argv, take=self._received.emit, ended=self._engine_ended)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._running: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self.closed = False
         """Whether everything was let go of."""
@@ -153,6 +157,9 @@ class Application(QObject):
         Where the event loop does not run, this runs it until all is done. Else it returns at once, and what it returns
         can be awaited.
         """
+        if self._loop is None and self._controller.unsaved:
+            with suppress(RuntimeError):  # asyncio does not run
+                self._loop = asyncio.get_running_loop()
         if self._loop is None or self._loop.is_closed():
             # No engine was started, or none can be asked any more.
             self._supervisor.kill()
@@ -175,7 +182,20 @@ class Application(QObject):
             return
         _collect_garbage()
         self.ready.clear()
-        self._tasks.start(self._supervisor.run(), name="engine", owner=self)
+        self._run_engine()
+
+    def _run_engine(self) -> None:
+        self._running = self._tasks.start(self._supervisor.run(), name="engine", owner=self)
+
+    async def _engine_to_save(self) -> None:
+        """Have an engine that can be told what is not saved: where none runs, as while one is started again, wait for
+        it for a moment; where none comes any more, start one."""
+        if self._running is None or self._running.done():
+            self._run_engine()
+        for _ in range(STARTING_LOOKS):
+            if self._supervisor.pid is not None or self._running is None or self._running.done():
+                return
+            await asyncio.sleep(LOOK_SECONDS)
 
     def _engine_ended(self, end: EngineEnd) -> None:
         self.ready.clear("" if end.restarting else end.sentence)
@@ -188,8 +208,10 @@ class Application(QObject):
         return FormulaStyle.of(messages.font(), self._theme.colours, messages.devicePixelRatioF())
 
     async def _close(self) -> None:
-        self._controller.close()
         self.window.hide()
+        if self._controller.unsaved:
+            await self._engine_to_save()
+        self._controller.close()
         await self._supervisor.close()
         await self._tasks.close()
         self._release()

@@ -8,7 +8,7 @@ from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QVBoxLayout, QWidget
 
 from .. import __version__
-from .theme import sized
+from .theme import figures, sized
 
 LICENCE = "AGPL-3.0-or-later"
 
@@ -33,7 +33,7 @@ class AboutDialog(QDialog):
         )
         text.setObjectName("aboutText")
         text.setWordWrap(True)
-        text.setFixedWidth(420)
+        text.setFixedWidth(figures(text.font(), 60))
         for label in (name, text):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

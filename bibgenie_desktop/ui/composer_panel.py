@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from .composer import Composer
-from .icons import SIZE, arrow_icon, square_icon
+from .icons import arrow_icon, icon_size, square_icon
 from .labels import ElidedLabel
 from .model_picker import ModelPicker
 from .notice import NoticeBar
-from .theme import Colours
+from .theme import Colours, sized
 
 
 class ComposerPanel(QFrame):
@@ -32,13 +33,13 @@ class ComposerPanel(QFrame):
         self.model_picker = ModelPicker()
         self.send_button = _button("sendButton", self.tr("Send"), self.tr("Send the question (Enter)"))
         self.stop_button = _button("stopButton", self.tr("Stop"), self.tr("Stop the answer (Esc)"))
-        hint = ElidedLabel("composerHint")
-        hint.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
-        hint.say(self.tr("Enter sends, Shift+Enter begins a new line"))
+        self._hint = ElidedLabel("composerHint", trailing=True)
+        self._hint.setFont(sized(self._hint.font(), 0.88))
+        self._hint_text = self.tr("Enter sends, Shift+Enter begins a new line")
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.model_picker)
-        buttons.addWidget(hint, 1)
+        buttons.addWidget(self._hint, 1)
         buttons.addWidget(self.send_button)
         buttons.addWidget(self.stop_button)
         inner = QVBoxLayout()
@@ -53,18 +54,26 @@ class ComposerPanel(QFrame):
         column.addLayout(inner)
         self.composer.submitted.connect(self.submitted)
         self.composer.focus_changed.connect(self._mark_focus)
+        self.composer.textChanged.connect(self._show_hint)
+        self._most_height = 0
+        self.notice.fitted.connect(self._share_height)
         self.send_button.clicked.connect(self.submitted)
         self.stop_button.clicked.connect(self.stopped)
         self.show_busy(False)
+
+    def limit_height(self, pixels: int) -> None:
+        """Let the question and the sentence above it grow to so much together; either has its fewest lines."""
+        self._most_height = pixels
+        self._share_height()
 
     def show_draft(self, text: str) -> None:
         """Put a text into the composer, unless it is the one that stands there; nobody is told."""
         composer = self.composer
         if text != composer.toPlainText():
             blocked = composer.blockSignals(True)
-            composer.setPlainText(text)
-            composer.moveCursor(composer.textCursor().MoveOperation.End)
+            composer.show_text(text)
             composer.blockSignals(blocked)
+            self._show_hint()
 
     def show_busy(self, busy: bool) -> None:
         """Offer to stop while an answer streams, else to send."""
@@ -78,10 +87,21 @@ class ComposerPanel(QFrame):
         """Take on the theme's colours."""
         self.send_button.setIcon(arrow_icon(colours.on_accent))
         self.stop_button.setIcon(square_icon(colours.on_accent))
+        self.notice.set_colour(colours.muted)
+
+    def _share_height(self) -> None:
+        taken = 0 if self.notice.isHidden() else self.notice.sizeHint().height()
+        self.composer.limit_height(self._most_height - taken)
 
     def _mark_focus(self, has_focus: bool) -> None:
         self.setProperty("focused", has_focus)
         self.style().polish(self)
+        self._show_hint()
+
+    def _show_hint(self) -> None:
+        # What Enter does is told where it is about to be pressed for the first time, and then gets out of the way.
+        wanted = self.composer.hasFocus() and self.composer.document().isEmpty()
+        self._hint.say(self._hint_text if wanted else "")
 
 
 def _button(name: str, label: str, tip: str) -> QToolButton:
@@ -89,7 +109,8 @@ def _button(name: str, label: str, tip: str) -> QToolButton:
     button.setObjectName(name)
     button.setAccessibleName(label)
     button.setToolTip(tip)
-    button.setFixedSize(30, 30)
-    button.setIconSize(QSize(SIZE, SIZE))
+    side = max(30, QFontMetrics(button.font()).height() + 8)
+    button.setFixedSize(side, side)
+    button.setIconSize(icon_size(button.font()))
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     return button

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,10 +13,10 @@ from ..protocol.messages import (
     AnswerText,
     Branch,
     BranchChanged,
-    BranchRow,
     ChooseModel,
     Command,
     CommandFailed,
+    DraftAdded,
     Event,
     LibraryProgress,
     ListModels,
@@ -24,8 +24,6 @@ from ..protocol.messages import (
     ModelList,
     ModelState,
     NodeBody,
-    OpenSession,
-    RenameSession,
     SaveDraft,
     SendMessage,
     SessionList,
@@ -43,18 +41,11 @@ from .bodies import BodyFetching
 from .chat.conversation import Conversation
 from .drafts import NEW_CHAT, Drafts
 from .listing import SessionListing
+from .opening import ChatOpening
 from .outgoing import Outgoing
+from .renaming import Renaming
 from .times import Clock
 from .timing import MakeTimer
-
-
-@dataclass(slots=True)
-class _Opening:
-    """A branch that is being fetched."""
-
-    conversation: Conversation
-    rows: list[BranchRow] = field(default_factory=list)
-    draft: str = ""
 
 
 class Controller(QObject):
@@ -66,7 +57,7 @@ class Controller(QObject):
         busy_changed(bool): whether an answer streams, or is to come, in the chat that is shown.
         notice_changed(str, bool): the sentence above the composer, "" for none; whether "Start again" is offered.
         sessions_changed(tuple[SessionRow, ...]): the chats.
-        library_changed(LibraryProgress): how far the library is.
+        library_changed(LibraryProgress): how far the library is; without a sentence where no engine tells.
         models_changed(ModelList): the models that can be chosen, and the one that answers.
         model_loading(ModelState): how far loading the model is.
         welcomed: the engine answers.
@@ -93,20 +84,31 @@ class Controller(QObject):
         self._clock = clock
         self._drafts = Drafts(self._save_draft, make_timer)
         self._listing = SessionListing(self.outgoing, self.sessions_changed.emit)
+        self._renaming = Renaming(self.outgoing, self._retitle)
+        self._opening = ChatOpening(self.outgoing)
         self._bodies = BodyFetching(self.outgoing)
+        self._library = LibraryProgress("reading", 0, 0, "")
         self._ready = False
         self._gone = False
+        self._closing = False
         self._engine_notice = ""
+        self._draft_notice = ""
         self._current = Conversation()
         self._conversations: dict[str, Conversation] = {}
         self._sending: dict[int, Conversation] = {}
         self._waiting: dict[int, SendMessage] = {}
-        self._openings: dict[int, _Opening] = {}
+        self._adding: str | None = None
+        """The chat to whose draft the event before this one added."""
 
     @property
     def conversation(self) -> Conversation:
         """The chat that is shown."""
         return self._current
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something that was written here was not handed to the engine."""
+        return self._drafts.unsaved or bool(self._waiting or self._renaming.titles)
 
     # What the person does
 
@@ -123,10 +125,7 @@ class Controller(QObject):
 
     def rename(self, session_id: str, title: str) -> None:
         """Give a chat another title."""
-        if self._ready:
-            self.outgoing.ask(RenameSession(session_id, title))
-        else:
-            self._tell_notice()
+        self._renaming.want(session_id, title)
 
     def choose_model(self, name: str) -> None:
         """Have the next questions answered by another model."""
@@ -176,9 +175,7 @@ class Controller(QObject):
     def stop(self) -> None:
         """Stop the answer that streams, or is to come, in the chat that is shown."""
         waiting = [request for request in self._waiting if self._sending[request] is self._current]
-        for request in waiting:
-            del self._waiting[request]
-            self._take_back(self._sending.pop(request), "")
+        self._take_back_waiting(waiting)
         if self._current.busy and not waiting:
             self.outgoing.ask(StopTurn(self._current.session_id))
 
@@ -200,8 +197,13 @@ class Controller(QObject):
         self.restart_wanted.emit()
 
     def close(self) -> None:
-        """Save what is not saved: the window closes."""
+        """Save what is not saved, also questions that no engine was asked: the window closes."""
+        self._closing = True
+        # The last one first: each is put above what stands in the draft. What an engine was asked, it keeps itself.
+        self._take_back_waiting(list(reversed(self._waiting)))
         self._drafts.flush()
+        if not self._ready:
+            self._renaming.resume()
 
     # What happens to the engine
 
@@ -217,27 +219,35 @@ class Controller(QObject):
         )
         for conversation in {id(each): each for each in [self._current, *self._conversations.values()]}.values():
             conversation.finish("interrupted", lost)
-        for conversation in list(self._sending.values()):
+        for conversation in reversed(self._sending.values()):
             self._take_back(conversation, "")
         self._sending.clear()
         self._waiting.clear()
-        self._openings.clear()
+        self._opening.lost()
         self.outgoing.lost()
         self._bodies.lost()
         self._listing.lost()
+        self._renaming.lost()
         self._drafts.unsure()
+        if self._gone:
+            self.library_changed.emit(replace(self._library, state="none", sentence=""))
         self._tell_notice()
         self._tell_busy()
 
     def take(self, event: Event) -> None:
         """Take one event of the engine."""
+        adding, self._adding = self._adding, None
         if self.outgoing.answered(event):
             return
         match event:
             case Welcome():
                 self._welcome(event)
             case LibraryProgress():
+                self._library = event
                 self.library_changed.emit(event)
+            case DraftAdded(session_id=session_id, text=text):
+                self._adding = session_id
+                self._tell_draft(session_id, self._drafts.added(session_id, text, goes_on=adding == session_id))
             case SessionList():
                 self._listing.take(event)
             case SessionRenamed():
@@ -280,12 +290,13 @@ class Controller(QObject):
     def _welcome(self, event: Welcome) -> None:
         self._ready = True
         self._engine_notice = ""
+        # After a restart the stored branch is looked at again: it is what counts.
+        self._open(self._current)
         self._drafts.flush()
+        self._renaming.resume()
         self._listing.ask()
         self.outgoing.ask(ListModels())
         self._bodies.resume()
-        # After a restart the stored branch is looked at again: it is what counts.
-        self._open(self._current)
         waiting, self._waiting = self._waiting, {}
         for command in waiting.values():
             self.outgoing.send(command)
@@ -294,10 +305,21 @@ class Controller(QObject):
 
     def _renamed(self, event: SessionRenamed) -> None:
         self._listing.renamed(event)
+        if not self._renaming.ended(event.request):
+            self._show_title(event.session_id)
+
+    def _retitle(self, session_id: str) -> None:
+        """A title is on its way to the engine, or has arrived."""
+        self._listing.retitle(self._renaming.titles)
+        self._show_title(session_id)
+
+    def _show_title(self, session_id: str) -> None:
+        """The title of a chat is another one by now."""
+        title = self._listing.title_of(session_id)
         for conversation in {self._current, *self._conversations.values()}:
-            if conversation.session_id == event.session_id:
-                conversation.title = event.title
-        if self._current.session_id == event.session_id:
+            if conversation.session_id == session_id and title:
+                conversation.title = title
+        if session_id and session_id == self._current.session_id:
             self.conversation_changed.emit(self._current)
 
     def _changed_elsewhere(self, session_ids: Sequence[str]) -> None:
@@ -307,34 +329,31 @@ class Controller(QObject):
             self._open(self._current)
 
     def _take_branch(self, event: Branch) -> None:
-        opening = self._openings.get(event.request)
+        opening = self._opening.take(event)
         if opening is None:
             return
-        opening.rows += event.rows
-        opening.draft += event.draft
-        if event.more:
-            return
-        del self._openings[event.request]
         conversation = opening.conversation
-        if conversation.session_id:
-            conversation.title = event.title
-        conversation.load(opening.rows)
-        draft = self._drafts.stored(event.session_id, opening.draft)
+        if event.session_id:
+            conversation.title = self._renaming.titles.get(event.session_id, event.title)
+            conversation.load(opening.rows)
+        draft = self._drafts.stored(event.session_id, opening.draft, opening.draft_changes)
         if conversation is self._current:
             self.conversation_changed.emit(conversation)
-            self.draft_changed.emit(draft)
+        self._tell_draft(event.session_id, draft)
+        self._drafts.flush()
 
     def _command_failed(self, event: CommandFailed) -> None:
         self._listing.failed(event.request)
         conversation = self._sending.pop(event.request, None)
-        opening = self._openings.pop(event.request, None)
+        opening = self._opening.failed(event.request)
         if conversation is not None:
             self._take_back(conversation, event.sentence)
         elif opening is not None:
             # Of a chat that does not exist yet only the draft was asked for, which is the one that stands here.
-            if opening.conversation.session_id:
+            if opening.session_id:
                 self._say(opening.conversation, event.sentence)
-        elif not self._bodies.failed(event.request, event.sentence):
+            self._drafts.flush()
+        elif self._renaming.ended(event.request) or not self._bodies.failed(event.request, event.sentence):
             self._say(self._current, event.sentence)
 
     def _turn_started(self, event: TurnStarted) -> None:
@@ -342,7 +361,10 @@ class Controller(QObject):
         if conversation is None:
             return
         is_new = not conversation.session_id
-        conversation.started(event.session_id, event.title, event.node_id, event.model)
+        if not is_new:
+            self._drafts.saved(event.session_id, "")
+        title = self._renaming.titles.get(event.session_id, event.title)
+        conversation.started(event.session_id, title, event.node_id, event.model)
         self._conversations[event.session_id] = conversation
         if conversation is self._current:
             if is_new:
@@ -360,14 +382,16 @@ class Controller(QObject):
 
     def _take_back(self, conversation: Conversation, sentence: str) -> None:
         """A question was not taken: it stands in the composer again, above what was written meanwhile."""
-        text = conversation.take_back()
-        typed = self._drafts.text(conversation.session_id)
-        draft = f"{text}\n\n{typed}" if typed else text
-        self._drafts.edited(conversation.session_id, draft)
-        if conversation is self._current:
-            self.draft_changed.emit(draft)
-        self._say(conversation, sentence)
+        session_id = conversation.session_id
+        self._tell_draft(session_id, self._drafts.put_above(session_id, conversation.take_back()))
+        # A chat that never became one is not come back to: the person is told where they are.
+        self._say(conversation if session_id else self._current, sentence)
         self._tell_busy()
+
+    def _take_back_waiting(self, requests: Sequence[int]) -> None:
+        for request in requests:
+            del self._waiting[request]
+            self._take_back(self._sending.pop(request), "")
 
     def _show(self, conversation: Conversation) -> None:
         left, self._current = self._current, conversation
@@ -385,19 +409,35 @@ class Controller(QObject):
     def _open(self, conversation: Conversation) -> None:
         """Fetch the stored branch; of the new chat, which has none, the draft."""
         if self._ready:
-            self._openings[self.outgoing.ask(OpenSession(conversation.session_id))] = _Opening(conversation)
+            self._opening.ask(conversation, self._drafts.changes(conversation.session_id))
 
     def _save_draft(self, session_id: str, text: str) -> bool:
-        if self._ready:
-            self.outgoing.ask(SaveDraft(text, session_id))
-        return self._ready
+        # What others wrote into a draft that is being fetched is put above this one first.
+        handed_on = self._closing or (self._ready and not self._opening.is_on_its_way(session_id))
+        if handed_on:
+            self.outgoing.ask(SaveDraft(text, session_id), lambda event: self._draft_answered(session_id, text, event))
+        return handed_on
+
+    def _draft_answered(self, session_id: str, text: str, event: Event) -> None:
+        if isinstance(event, CommandFailed):
+            self._drafts.refused(session_id, text)
+            self._draft_notice = event.sentence
+        else:
+            self._drafts.saved(session_id, text)
+            self._draft_notice = ""
+        self._tell_notice()
+
+    def _tell_draft(self, session_id: str, text: str) -> None:
+        """Show a draft, if its chat is shown."""
+        if session_id == self._current.session_id:
+            self.draft_changed.emit(text)
 
     def _say(self, conversation: Conversation, sentence: str) -> None:
         conversation.notice = sentence
         self._tell_notice()
 
     def _tell_notice(self) -> None:
-        self.notice_changed.emit(self._engine_notice or self._current.notice, self._gone)
+        self.notice_changed.emit(self._engine_notice or self._current.notice or self._draft_notice, self._gone)
 
     def _tell_busy(self) -> None:
         self.busy_changed.emit(self._current.busy)

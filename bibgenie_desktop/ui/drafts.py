@@ -2,66 +2,159 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from .timing import Coalesced, MakeTimer
 
 SAVE_MILLISECONDS = 500
 """At most so much typing is lost if the machine dies."""
+RETRY_MILLISECONDS = 5000
+"""Until a draft that could not be saved is tried again."""
 NEW_CHAT = ""
 """The session id under which the draft of a chat that does not exist yet is kept."""
+TOLD = 4
+"""So many texts are remembered that this window and the engine told each other of a chat: what the engine tells may be
+older than what was typed since, and is no other's for that."""
+
+
+@dataclass(slots=True)
+class _Draft:
+    """`edited`: this window changed it, and has not heard that it is kept so. `changes` counts what happened to it."""
+
+    text: str = ""
+    edited: bool = False
+    changes: int = 0
+    told: deque[str] = field(default_factory=lambda: deque(maxlen=TOLD))
+    insert_at: int = 0
 
 
 class Drafts:
     """Knows the newest text of every chat that was edited in this window, and has it saved.
 
     `save` is called with a session id and a text, and tells whether it could be handed on; if not, it is called again
-    at the next `flush`. What was typed here counts more than what the engine tells later.
+    at the next `flush`. What became of a text that was handed on is told by `saved` or `refused`. What was typed here
+    is never replaced by what the engine tells; what others wrote is put above it.
     """
 
     def __init__(self, save: Callable[[str, str], bool], make_timer: MakeTimer) -> None:
         self._save = save
-        self._texts: dict[str, str] = {}
+        self._drafts: dict[str, _Draft] = {}
         self._unsaved: set[str] = set()
         self._saving = Coalesced(self._save_all, SAVE_MILLISECONDS, make_timer)
+        self._retrying = make_timer(self.flush)
 
-    def edited(self, session_id: str, text: str) -> None:
-        """The person changed the text of a chat."""
-        self._texts[session_id] = text
-        self._unsaved.add(session_id)
-        self._saving.ask()
-
-    def sent(self, session_id: str) -> None:
-        """The text was sent as a question: the engine empties the stored draft with it."""
-        self._texts[session_id] = ""
-        self._unsaved.discard(session_id)
-
-    def stored(self, session_id: str, text: str) -> str:
-        """The engine tells the draft it keeps; returns the one that counts."""
-        return self._texts.setdefault(session_id, text)
+    @property
+    def unsaved(self) -> bool:
+        """Whether something is to be saved that nobody was given yet."""
+        return bool(self._unsaved)
 
     def text(self, session_id: str) -> str:
         """The newest text known here, "" if none is."""
-        return self._texts.get(session_id, "")
+        return self._drafts[session_id].text if session_id in self._drafts else ""
+
+    def changes(self, session_id: str) -> int:
+        """A number that is another one once something happened to the draft."""
+        return self._drafts[session_id].changes if session_id in self._drafts else 0
+
+    def edited(self, session_id: str, text: str) -> None:
+        """The person changed the text of a chat."""
+        self._change(session_id, text)
+        self._unsaved.add(session_id)
+        self._saving.ask()
+
+    def put_above(self, session_id: str, words: str) -> str:
+        """Words that belong to the draft without having been typed now; returns the draft, in which they stand once."""
+        typed = self.text(session_id)
+        if not (typed == words or typed.startswith(f"{words}\n\n")):
+            self.edited(session_id, f"{words}\n\n{typed}" if typed else words)
+        return self.text(session_id)
+
+    def sent(self, session_id: str) -> None:
+        """The text was sent as a question: the engine empties the stored draft with it."""
+        self._drafts.setdefault(session_id, _Draft()).told.append(self.text(session_id))
+        self._change(session_id, "")
+        self._unsaved.discard(session_id)
+
+    def stored(self, session_id: str, text: str, asked: int | None = None) -> str:
+        """The engine tells the draft it keeps; returns the one that counts.
+
+        `asked` is what `changes` told when it was asked for: the answer may be older than what happened since.
+        """
+        draft = self._drafts.setdefault(session_id, _Draft())
+        if draft.edited or asked not in (None, draft.changes):
+            others = _words_of_others(text, draft)
+            if others:
+                self.put_above(session_id, others)
+        else:
+            draft.text = text
+        draft.told.append(text)
+        return draft.text
+
+    def added(self, session_id: str, words: str, *, goes_on: bool = False) -> str:
+        """The engine tells what others put above the draft; `goes_on` for the next piece of it. Returns the draft."""
+        draft = self._drafts.setdefault(session_id, _Draft())
+        place = draft.insert_at if goes_on else 0
+        if place:
+            self.edited(session_id, draft.text[:place] + words + draft.text[place:])
+        elif words not in draft.told:
+            self.put_above(session_id, words)
+        draft.insert_at = place + len(words) if draft.text[place:].startswith(words) else 0
+        return draft.text
 
     def began(self, session_id: str) -> None:
         """The new chat became the session `session_id`: what was typed since is that session's."""
-        typed = self._texts.pop(NEW_CHAT, "")
-        if NEW_CHAT in self._unsaved:
-            self._unsaved.discard(NEW_CHAT)
-            self.edited(NEW_CHAT, "")
+        typed = self.text(NEW_CHAT)
+        self.saved(NEW_CHAT, "")
         if typed:
+            # It may have been saved as the new chat's.
+            self.edited(NEW_CHAT, "")
             self.edited(session_id, typed)
 
+    def saved(self, session_id: str, text: str) -> None:
+        """The engine keeps this text."""
+        draft = self._drafts.setdefault(session_id, _Draft())
+        draft.told.append(text)
+        draft.changes += 1
+        if draft.text == text:
+            draft.edited = False
+
+    def refused(self, session_id: str, text: str) -> None:
+        """The engine could not keep this text: it is tried again after a while, unless it is another one by now."""
+        if self.text(session_id) == text:
+            self._unsaved.add(session_id)
+            self._retrying.start(RETRY_MILLISECONDS)
+
     def unsure(self) -> None:
-        """Whoever saves is gone: nothing that is not empty counts as saved."""
-        self._unsaved.update(session_id for session_id, text in self._texts.items() if text)
+        """Whoever saves is gone: what was typed here counts as saved only if that was heard."""
+        self._unsaved.update(each for each, draft in self._drafts.items() if draft.edited)
 
     def flush(self) -> None:
         """Save now what is not saved."""
         self._saving.drop()
+        self._retrying.stop()
         self._save_all()
+
+    def _change(self, session_id: str, text: str) -> None:
+        draft = self._drafts.setdefault(session_id, _Draft())
+        draft.text, draft.edited = text, True
+        draft.changes += 1
 
     def _save_all(self) -> None:
         unsaved, self._unsaved = self._unsaved, set()
-        self._unsaved |= {each for each in sorted(unsaved) if not self._save(each, self._texts[each])}
+        for session_id in sorted(unsaved):
+            draft = self._drafts[session_id]
+            if self._save(session_id, draft.text):
+                draft.told.append(draft.text)
+            else:
+                self._unsaved.add(session_id)
+
+
+def _words_of_others(stored: str, draft: _Draft) -> str:
+    """What of a stored draft neither stands here nor was told before."""
+    words = stored.strip()
+    if words in draft.text or words in {each.strip() for each in draft.told}:
+        return ""
+    known = next((each for each in reversed(draft.told) if each and each in stored), "")
+    return stored.replace(known, "", 1).strip() if known else words

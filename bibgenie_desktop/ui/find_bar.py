@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QHideEvent, QKeyEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QWidget
 
 from .icons import SIZE, chevron_icon, cross_icon
@@ -14,7 +15,8 @@ from .search_field import SearchField
 
 class FindBar(QFrame):
     """`findBar`. `find(text, backwards, afresh)` goes to a place and tells whether there is one; `afresh` says that the
-    text has changed.
+    text has changed. `all_here` tells whether there is nothing still to come that could be searched: until then
+    `look_again` is to be called whenever more came.
 
     Signals:
         opened: it came into sight.
@@ -24,10 +26,17 @@ class FindBar(QFrame):
     opened = Signal()
     closed = Signal()
 
-    def __init__(self, find: Callable[[str, bool, bool], bool], parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        find: Callable[[str, bool, bool], bool],
+        all_here: Callable[[], bool] = lambda: True,
+        parent: QWidget | None = None,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName("findBar")
         self._find = find
+        self._all_here = all_here
+        self._searching = False
         self._field = SearchField("findField", self.tr("Find in this chat"))
         self._told = ElidedLabel("findTold")
         self._before = self._button("findPreviousButton", self.tr("Previous place (Shift+Enter)"))
@@ -58,8 +67,34 @@ class FindBar(QFrame):
     def close_bar(self) -> None:
         """Go away."""
         self.hide()
-        self._told.say("")
         self.closed.emit()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Whatever hides it: what it told is not told again."""
+        super().hideEvent(event)
+        if self.isHidden():
+            self._searching = False
+            self._told.say("")
+
+    def look_again(self) -> None:
+        """More can be searched now."""
+        if self._searching:
+            self._look(afresh=True)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape from being a shortcut."""
+        override = event.type() == QEvent.Type.ShortcutOverride
+        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Escape closes it from wherever in it the focus is."""
+        if event.key() == Qt.Key.Key_Escape:
+            self.close_bar()
+        else:
+            super().keyPressEvent(event)
 
     def step(self, *, backwards: bool = False) -> None:
         """Go to the next place, or the one before; opens where nothing is looked for."""
@@ -76,8 +111,12 @@ class FindBar(QFrame):
 
     def _look(self, *, backwards: bool = False, afresh: bool = False) -> None:
         text = self._field.text()
-        found = bool(text) and self._find(text, backwards, afresh)
-        self._told.say(self.tr("Not found in this chat") if text and not found else "")
+        found = self._find(text, backwards, afresh)
+        self._searching = bool(text) and not found and not self._all_here()
+        if self._searching:
+            self._told.say(self.tr("Searching older messages…"))
+        else:
+            self._told.say(self.tr("Not found in this chat") if text and not found else "")
 
     def _button(self, name: str, tip: str) -> QToolButton:
         button = QToolButton()

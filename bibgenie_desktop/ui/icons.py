@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QIcon, QPainter, QPainterPath, QPen, QPixmap, QPolygonF
 
 SIZE = 18
 _SCALE = 4
 """Drawn larger than shown, for screens with many pixels."""
+
+
+def icon_size(font: QFont) -> QSize:
+    """How large a sign is shown beside text in this font."""
+    side = max(SIZE, QFontMetrics(font).height())
+    return QSize(side, side)
 
 
 def arrow_icon(colour: str) -> QIcon:

@@ -9,10 +9,10 @@ from PySide6.QtGui import QFont, QGuiApplication, QTextCharFormat, QTextCursor, 
 from PySide6.QtWidgets import QDialog, QFrame, QHBoxLayout, QLabel, QPushButton, QTextEdit, QVBoxLayout, QWidget
 
 from .links import LinkRouter
-from .theme import sized
+from .theme import figures, sized
 
-_WIDTH = 460
-"""Pixels of the text."""
+_WIDEST_FIGURES = 66
+"""Of the text."""
 _MOST_LINES = 8
 """Of the address, before it scrolls."""
 _ENCODED = QUrl.ComponentFormattingOption.FullyEncoded
@@ -68,7 +68,7 @@ class LinkDialog(QDialog):
         label.setObjectName(name)
         label.setTextFormat(Qt.TextFormat.PlainText)
         label.setWordWrap(True)
-        label.setFixedWidth(_WIDTH)
+        label.setFixedWidth(figures(label.font(), _WIDEST_FIGURES))
         return label
 
     def _warning(self, scheme: str, host: str) -> str:
@@ -91,7 +91,8 @@ class _WholeText(QTextEdit):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWordWrapMode(QTextOption.WrapMode.WrapAnywhere)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.setFixedWidth(_WIDTH)
+        width = figures(QGuiApplication.font(), _WIDEST_FIGURES)
+        self.setFixedWidth(width)
         self.setPlainText(address)
         bold = QTextCharFormat()
         bold.setFontWeight(QFont.Weight.Bold)
@@ -100,7 +101,7 @@ class _WholeText(QTextEdit):
         cursor.setPosition(host_begin + host_length, QTextCursor.MoveMode.KeepAnchor)
         cursor.mergeCharFormat(bold)
         self.document().setDocumentMargin(0)
-        self.document().setTextWidth(_WIDTH)
+        self.document().setTextWidth(width)
         most = self.fontMetrics().lineSpacing() * _MOST_LINES
         self.setFixedHeight(math.ceil(min(self.document().size().height(), most)) + 2)
 

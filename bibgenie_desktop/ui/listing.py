@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from ..protocol.messages import ListSessions, SessionList, SessionRenamed, SessionRow
@@ -10,19 +10,26 @@ from .outgoing import Outgoing
 
 
 class SessionListing:
-    """Keeps the list. `show` is called with each new one."""
+    """Keeps the list. `show` is called with each new one, in which the titles on their way stand already."""
 
     def __init__(self, outgoing: Outgoing, show: Callable[[tuple[SessionRow, ...]], None]) -> None:
         self._outgoing = outgoing
         self._show = show
         self._sessions: tuple[SessionRow, ...] = ()
+        self._titles: Mapping[str, str] = {}
         self._arriving: list[SessionRow] = []
         self._request = 0
         self._stale = False
 
     def title_of(self, session_id: str) -> str:
-        """The title of a chat in the list, "" if it is not in it."""
-        return next((row.title for row in self._sessions if row.id == session_id), "")
+        """The title of a chat, "" if it is neither in the list nor on its way."""
+        stored = next((row.title for row in self._sessions if row.id == session_id), "")
+        return self._titles.get(session_id, stored)
+
+    def retitle(self, titles: Mapping[str, str]) -> None:
+        """These titles are on their way to the engine, by the chat's id."""
+        self._titles = dict(titles)
+        self._tell()
 
     def ask(self) -> None:
         """Want the list as it is now."""
@@ -39,7 +46,7 @@ class SessionListing:
         if not event.more:
             self._request = 0
             self._sessions = tuple(self._arriving)
-            self._show(self._sessions)
+            self._tell()
             if self._stale:
                 self.ask()
 
@@ -48,7 +55,7 @@ class SessionListing:
         self._sessions = tuple(
             replace(row, title=event.title) if row.id == event.session_id else row for row in self._sessions
         )
-        self._show(self._sessions)
+        self._tell()
 
     def failed(self, request: int) -> None:
         """The engine refused; if it was the list, that may be asked for again."""
@@ -58,3 +65,6 @@ class SessionListing:
     def lost(self) -> None:
         """The engine is gone, and its answers with it."""
         self._request = 0
+
+    def _tell(self) -> None:
+        self._show(tuple(replace(row, title=self._titles.get(row.id, row.title)) for row in self._sessions))

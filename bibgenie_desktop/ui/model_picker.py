@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QActionGroup
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QLineEdit, QMenu, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QPaintEvent
+from PySide6.QtWidgets import (
+    QDialog,
+    QDialogButtonBox,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QSizePolicy,
+    QStyle,
+    QStyleOptionToolButton,
+    QStylePainter,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ..protocol.messages import ModelList, ModelState
 from .chat.wording import model_name
+from .labels import isolated, plain_line, plain_tip
+from .theme import figures
 
 LONGEST_SHOWN = 36
 """Characters of a model's name on the button."""
+LONGEST_LISTED = 80
+"""Characters of a model's name in the menu."""
+FEWEST_FIGURES = 14
+"""Of the button's width, where room is scarce."""
 
 
 class ModelPicker(QToolButton):
@@ -28,25 +47,37 @@ class ModelPicker(QToolButton):
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._models = ModelList((), "")
+        self._waiting: ModelList | None = None
         self._state = ModelState("", "ready")
         self._menu = QMenu(self)
         self._menu.setObjectName("modelMenu")
         self._menu.setToolTipsVisible(True)
         self.setMenu(self._menu)
+        self._group = QActionGroup(self._menu)
+        # What is chosen in it is heard after it is hidden: only then it may change.
+        self._menu.aboutToHide.connect(self._catch_up, Qt.ConnectionType.QueuedConnection)
+        self._mirror()
         self.show_models(self._models)
 
     def show_models(self, models: ModelList) -> None:
-        """Show what can be chosen, and what is."""
-        self._models = models
+        """Show what can be chosen, and what is. A menu that is open changes once it is closed."""
+        if self._menu.isVisible():
+            self._waiting = models
+            return
+        self._models, self._waiting = models, None
         self._menu.clear()
-        group = QActionGroup(self._menu)
+        self._group.deleteLater()
+        self._group = QActionGroup(self._menu)
         for row in models.models:
-            action = self._menu.addAction(_label(model_name(row.name)))
+            name = model_name(row.name)
+            listed = name if len(name) <= LONGEST_LISTED else f"{name[: LONGEST_LISTED - 1]}…"
+            action = self._menu.addAction(_label(listed))
             action.setCheckable(True)
             action.setChecked(row.name == models.chosen)
-            action.setToolTip(row.detail)
-            action.setActionGroup(group)
+            action.setToolTip(plain_tip(row.detail if listed == name else f"{name}\n{row.detail}"))
+            action.setActionGroup(self._group)
             action.triggered.connect(lambda _=False, name=row.name: self.chosen.emit(name))
         self._menu.addSeparator()
         self._menu.addAction(self.tr("Another model…"), self._ask).setObjectName("otherModelAction")
@@ -57,6 +88,36 @@ class ModelPicker(QToolButton):
         self._state = state
         self._tell()
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for some of the name."""
+        whole = self.sizeHint()
+        return QSize(min(whole.width(), figures(self.font(), FEWEST_FIGURES)), whole.height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Cut the name where there is no room for it."""
+        option = QStyleOptionToolButton()
+        self.initStyleOption(option)
+        metrics, mnemonic = self.fontMetrics(), Qt.TextFlag.TextShowMnemonic
+        around = self.sizeHint().width() - metrics.size(mnemonic, self.text()).width()
+        cut = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - around, mnemonic)
+        option.text = isolated(cut)
+        QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+
+    def changeEvent(self, event: QEvent) -> None:
+        """Follow the direction of the window."""
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.LayoutDirectionChange:
+            self._mirror()
+
+    def _mirror(self) -> None:
+        # A style sheet's padding has a left and a right, whichever way is written.
+        self.setProperty("mirrored", self.isRightToLeft())
+        self.style().polish(self)
+
+    def _catch_up(self) -> None:
+        if self._waiting is not None:
+            self.show_models(self._waiting)
+
     def _tell(self) -> None:
         name = model_name(self._models.chosen)
         self.setVisible(bool(name))
@@ -65,9 +126,8 @@ class ModelPicker(QToolButton):
         self.setText(_label(self.tr("{model} · loading…").format(model=shown) if loading else shown))
         about = self.tr("The model that answers: {model}").format(model=name)
         self.setAccessibleName(about)
-        self.setToolTip(
-            f"{about}\n{self._state.sentence}".strip() if self._state.name == self._models.chosen else about
-        )
+        state = self._state.sentence if self._state.name == self._models.chosen else ""
+        self.setToolTip(plain_tip(f"{about}\n{state}"))
 
     def _ask(self) -> None:
         dialog = ModelDialog(self._models.chosen, self.window())
@@ -96,7 +156,7 @@ class ModelDialog(QDialog):
             )
         )
         told.setWordWrap(True)
-        told.setFixedWidth(440)
+        told.setFixedWidth(figures(told.font(), 62))
         self._field = QLineEdit(name)
         self._field.setObjectName("modelNameField")
         self._field.setAccessibleName(self.tr("Name of the model"))
@@ -128,4 +188,4 @@ class ModelDialog(QDialog):
 
 
 def _label(text: str) -> str:
-    return text.replace("&", "&&")
+    return plain_line(text).replace("&", "&&")

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QShowEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
+
+from .icons import cross_icon, icon_size
+from .labels import breakable
+
+MOST_LINES = 5
+"""Of a sentence, before it scrolls."""
 
 
 class NoticeBar(QFrame):
@@ -12,9 +18,13 @@ class NoticeBar(QFrame):
 
     Signals:
         restart_wanted: "Start again" was pressed.
+        dismissed: the sentence was read and is not wanted any more.
+        fitted: its height is another, or it came or went.
     """
 
     restart_wanted = Signal()
+    dismissed = Signal()
+    fitted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -23,20 +33,62 @@ class NoticeBar(QFrame):
         self._text.setObjectName("noticeText")
         self._text.setTextFormat(Qt.TextFormat.PlainText)
         self._text.setWordWrap(True)
+        self._text.setAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop)
+        self._scrolled = QScrollArea()
+        self._scrolled.setObjectName("noticeScroll")
+        self._scrolled.setWidget(self._text)
+        self._scrolled.setWidgetResizable(True)
+        self._scrolled.setFrameShape(QFrame.Shape.NoFrame)
+        self._scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._button = QPushButton(self.tr("Start again"))
         self._button.setObjectName("noticeButton")
         self._button.clicked.connect(self.restart_wanted)
-        row = QHBoxLayout(self)
+        self._close = QToolButton()
+        self._close.setObjectName("noticeCloseButton")
+        self._close.setAccessibleName(self.tr("Dismiss"))
+        self._close.setToolTip(self.tr("Dismiss"))
+        self._close.setIconSize(icon_size(self.font()))
+        self._close.setAutoRaise(True)
+        self._close.clicked.connect(self.dismissed)
+        self._row = row = QHBoxLayout(self)
         row.setContentsMargins(14, 8, 10, 8)
-        row.addWidget(self._text, 1)
+        row.addWidget(self._scrolled, 1)
         row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignTop)
+        row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
         self.say("", False)
 
     def say(self, sentence: str, restartable: bool) -> None:
         """Show a sentence, "" for none, and whether the engine can be started again."""
-        self._text.setText(sentence)
+        self._text.setText(breakable(sentence))
         self._text.setAccessibleName(sentence)
         self._button.setVisible(restartable)
+        # That there is no engine is not put away: it is so until one is started.
+        self._close.setVisible(not restartable)
         self.setVisible(bool(sentence))
+        self._scrolled.verticalScrollBar().setValue(0)
+        self._fit()
         if sentence:
             QAccessible.updateAccessibility(QAccessibleEvent(self._text, QAccessible.Event.Alert))
+
+    def set_colour(self, colour: str) -> None:
+        """Draw the sign in this colour."""
+        self._close.setIcon(cross_icon(colour))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Lines break elsewhere: fit them."""
+        super().resizeEvent(event)
+        self._fit()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Only now is it known how wide it is."""
+        super().showEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._row.activate()
+        width = self._scrolled.width()
+        most = self._text.fontMetrics().lineSpacing() * MOST_LINES
+        needed = self._text.heightForWidth(width)
+        self._scrolled.setFixedHeight(max(self._text.fontMetrics().height(), min(needed, most)))
+        self.fitted.emit()

@@ -9,6 +9,7 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QEvent,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -21,7 +22,6 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeySequence, QPainter, QPen
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLineEdit,
     QListView,
     QMenu,
     QStyle,
@@ -31,6 +31,8 @@ from PySide6.QtWidgets import (
 )
 
 from ..protocol.messages import SessionRow
+from .labels import isolated, plain_line
+from .search_field import LineField
 from .theme import Theme, sized
 from .times import Age, Clock, age, local, short
 
@@ -81,8 +83,8 @@ class SessionListModel(QAbstractListModel):
                 lines.append(_Line(self._heading(its_group)))
             turns = self.tr("1 question") if session.turns == 1 else self.tr("{count} questions")
             detail = f"{turns.format(count=session.turns)} · {short(session.updated_at, today)}"
-            # The title of a chat is a question's first line: nothing in it may break the line or speak as markup.
-            lines.append(_Line(" ".join(session.title.split()), session.id, detail))
+            # The title of a chat is a question's first line: nothing in it may break the line or turn it round.
+            lines.append(_Line(plain_line(session.title), session.id, detail))
         if lines != self._lines:
             self.beginResetModel()
             self._lines = lines
@@ -108,7 +110,7 @@ class SessionListModel(QAbstractListModel):
     ) -> bool:
         """Want a chat renamed; it shows the title once it has it."""
         line = self._lines[index.row()] if index.isValid() else _Line("")
-        title = " ".join(str(value).split())
+        title = plain_line(str(value))
         if role != Qt.ItemDataRole.EditRole or not line.session_id or title in ("", line.title):
             return False
         self.renamed.emit(line.session_id, title)
@@ -120,10 +122,12 @@ class SessionListModel(QAbstractListModel):
             return None
         line = self._lines[index.row()]
         match role:
-            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
+            case Qt.ItemDataRole.DisplayRole:
+                return line.title or self.tr("Untitled chat")
+            case Qt.ItemDataRole.EditRole:
                 return line.title
             case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{line.title}, {line.detail}" if line.session_id else line.title
+                return f"{index.data()}, {line.detail}" if line.session_id else line.title
             case SessionRole.SESSION_ID:
                 return line.session_id
             case SessionRole.DETAIL:
@@ -208,10 +212,15 @@ class SessionList(QListView):
                 self._choose(index)
                 return
 
+    @property
+    def highlighted(self) -> str:
+        """The chat that the keys have reached, "" for none."""
+        return str(self.currentIndex().data(SessionRole.SESSION_ID) or "")
+
     def rename(self, session_id: str) -> None:
-        """Let the person write another title in the title's place."""
+        """Let the person write another title in the title's place. While one is written it stays at that."""
         row = self._sessions.row_of(session_id)
-        if row >= 0:
+        if row >= 0 and self.state() != QAbstractItemView.State.EditingState:
             index = self._sessions.index(row)
             self.scrollTo(index)
             self.edit(index)
@@ -267,11 +276,18 @@ class _SessionDelegate(QStyledItemDelegate):
         self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> QWidget:
         """The line in which a title is written."""
-        editor = QLineEdit(parent)
+        editor = LineField(parent)
         editor.setObjectName("sessionTitleField")
         editor.setAccessibleName(self.tr("Title of the chat"))
         editor.setMaxLength(LONGEST_TITLE)
         return editor
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        """Leave to an input method what is its own: Enter accepts what was composed, not the title."""
+        if isinstance(editor, LineField) and editor.belongs_to_method(event):
+            event.accept()
+            return True
+        return super().eventFilter(editor, event)
 
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
@@ -312,11 +328,12 @@ class _SessionDelegate(QStyledItemDelegate):
         painter.setPen(QColor(colours.text))
         title = title_metrics.elidedText(index.data(), Qt.TextElideMode.ElideRight, inner.width())
         first = QRect(inner.left(), top, inner.width(), title_metrics.height())
-        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, title)
+        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, isolated(title))
         painter.setFont(detail_font)
         painter.setPen(QColor(colours.muted))
         second = QRect(inner.left(), top + title_metrics.height(), inner.width(), detail_metrics.height())
-        painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, index.data(SessionRole.DETAIL))
+        told = detail_metrics.elidedText(index.data(SessionRole.DETAIL), Qt.TextElideMode.ElideRight, inner.width())
+        painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, isolated(told))
         painter.restore()
 
 

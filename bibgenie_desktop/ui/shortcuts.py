@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import (
     QDialog,
@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QMainWindow,
     QMenu,
     QMenuBar,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -27,7 +28,10 @@ class ShortcutsDialog(QDialog):
         self.setObjectName("shortcutsDialog")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(self.tr("Keyboard shortcuts"))
-        grid = QGridLayout()
+        inside = QWidget()
+        inside.setObjectName("shortcutsInside")
+        grid = QGridLayout(inside)
+        grid.setContentsMargins(0, 0, 0, 0)
         grid.setHorizontalSpacing(18)
         grid.setVerticalSpacing(3)
         row = 0
@@ -44,10 +48,32 @@ class ShortcutsDialog(QDialog):
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 16)
         column.setSpacing(14)
-        column.addLayout(grid)
+        area = _Tall(inside)
+        column.addWidget(area, 1)
         column.addWidget(buttons)
+        room = self.screen().availableSize() * 0.9
         # Before it is shown, so that its size never changes on the screen.
-        self.setFixedSize(self.sizeHint())
+        self.setFixedSize(self.sizeHint().boundedTo(room))
+
+
+class _Tall(QScrollArea):
+    """As large as what is in it wants to be; it scrolls where there is no room for that."""
+
+    def __init__(self, inside: QWidget) -> None:
+        super().__init__()
+        self._inside = inside
+        self.setWidget(inside)
+        self.setWidgetResizable(True)
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+
+    def sizeHint(self) -> QSize:
+        """The whole."""
+        return self._inside.sizeHint() + QSize(self.verticalScrollBar().sizeHint().width(), 0)
+
+    def minimumSizeHint(self) -> QSize:
+        """The whole width, and some of the height."""
+        return QSize(self.sizeHint().width(), self.fontMetrics().lineSpacing() * 6)
 
 
 def _menus(bar: QMenuBar) -> Iterator[tuple[str, list[tuple[str, str]]]]:

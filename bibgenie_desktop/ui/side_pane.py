@@ -5,11 +5,14 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from .icons import plus_icon
+from .icons import icon_size, plus_icon
 from .search_field import SearchField
 from .sessions import SessionList
-from .theme import Colours, Theme
+from .theme import Colours, Theme, figures
 from .times import Clock
+
+FEWEST_FIGURES = 22
+"""Of the column's width."""
 
 
 class SidePane(QWidget):
@@ -25,11 +28,12 @@ class SidePane(QWidget):
         super().__init__(parent)
         self.setObjectName("sidePane")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        self.setMinimumWidth(180)
+        self.setMinimumWidth(figures(self.font(), FEWEST_FIGURES))
         self.search = SearchField("sessionSearch", self.tr("Search chats"))
         self.new_button = QPushButton(self.tr("New chat"))
         self.new_button.setObjectName("newSessionButton")
         self.new_button.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        self.new_button.setIconSize(icon_size(self.new_button.font()))
         self.sessions = SessionList(theme, clock)
         self._nothing = QLabel(self.tr("No chat has this in its title."))
         self._nothing.setObjectName("sessionSearchTold")

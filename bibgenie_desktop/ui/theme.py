@@ -110,9 +110,14 @@ def reading_font(font: QFont) -> QFont:
     return sized(font, READING_SIZE)
 
 
+def figures(font: QFont, count: int) -> int:
+    """The width of so many figures in a font, in pixels."""
+    return round(QFontMetricsF(font).horizontalAdvance("0") * count)
+
+
 def column_width(font: QFont) -> int:
     """The width of the text column, in pixels, beside the system's font `font`."""
-    return round(QFontMetricsF(reading_font(font)).horizontalAdvance("0") * COLUMN_FIGURES)
+    return figures(reading_font(font), COLUMN_FIGURES)
 
 
 def palette(colours: Colours) -> QPalette:
@@ -172,7 +177,8 @@ def style_sheet(colours: Colours) -> str:
         QWidget#chatPane, QWidget#chatColumn {{ background: {c.paper}; }}
         QWidget#chatHeader {{ background: {c.paper}; border-bottom: 1px solid {c.line}; }}
         QLabel#chatTitle {{ color: {c.text}; font-weight: 600; }}
-        QWidget#emptyPage, QStackedWidget {{ background: {c.paper}; }}
+        QWidget#emptyPage, QWidget#emptyPageInside, QStackedWidget {{ background: {c.paper}; }}
+        QDialog QScrollArea, QDialog QWidget#shortcutsInside {{ background: {c.paper}; border: none; }}
         QPushButton[example="true"] {{
             color: {c.text}; background: {c.chip}; border: 1px solid {c.line}; border-radius: 8px;
             padding: 8px 14px; text-align: left;
@@ -193,6 +199,7 @@ def style_sheet(colours: Colours) -> str:
             color: {c.muted}; background: transparent; border: 1px solid transparent; border-radius: 6px;
             padding: 3px 18px 3px 6px;
         }}
+        QToolButton#modelPicker[mirrored="true"] {{ padding: 3px 6px 3px 18px; }}
         QToolButton#modelPicker:hover {{ background: {c.bubble}; color: {c.text}; }}
         QToolButton#modelPicker:focus {{ border-color: {c.accent}; }}
         QToolButton#modelPicker::menu-indicator {{ subcontrol-position: right center; right: 5px; }}
@@ -216,7 +223,11 @@ def style_sheet(colours: Colours) -> str:
             background: {c.tint}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
             border-bottom: 1px solid {c.line};
         }}
-        QLabel#noticeText {{ color: {c.text}; }}
+        QLabel#noticeText {{ color: {c.text}; background: transparent; }}
+        QScrollArea#noticeScroll {{ background: transparent; }}
+        QToolButton#noticeCloseButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
+        QToolButton#noticeCloseButton:hover {{ background: {c.bubble}; }}
+        QToolButton#noticeCloseButton:focus {{ border-color: {c.accent}; }}
         QPushButton#noticeButton {{
             color: {c.accent}; background: transparent; border: none; font-weight: 600; padding: 2px 6px;
         }}
@@ -226,6 +237,8 @@ def style_sheet(colours: Colours) -> str:
         }}
         QToolButton#sendButton:disabled {{ background: {c.line}; border-color: {c.line}; }}
         QToolButton#sendButton:focus, QToolButton#stopButton:focus {{ border-color: {c.text}; }}
+        QProgressBar#libraryProgress {{ background: {c.bubble}; border: none; border-radius: 2px; }}
+        QProgressBar#libraryProgress::chunk {{ background: {c.muted}; border-radius: 2px; }}
         QScrollBar:vertical {{ background: transparent; width: 10px; margin: 0px; }}
         QScrollBar::handle:vertical {{ background: {c.line}; border-radius: 4px; min-height: 32px; margin: 1px; }}
         QScrollBar::handle:vertical:hover {{ background: {c.muted}; }}

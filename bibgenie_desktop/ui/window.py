@@ -28,18 +28,24 @@ from .composer_panel import ComposerPanel
 from .controller import Controller
 from .empty_page import EmptyPage
 from .find_bar import FindBar
-from .labels import ElidedLabel
+from .labels import ElidedLabel, plain_line
 from .link_dialog import LinkQuestions
 from .links import LinkRouter
 from .shortcuts import ShortcutsDialog
 from .side_pane import SidePane
-from .theme import Theme, column_width, palette, sized, style_sheet
+from .status_line import StatusLine
+from .theme import Theme, column_width, figures, palette, sized, style_sheet
 from .times import Clock
 from .timing import MakeTimer
 
-SMALLEST = QSize(560, 420)
-NARROW = 720
-"""Pixels of the window's width under which the chats at the side fold away."""
+CHAT_FIGURES = 36
+"""Of the smallest width of the chat."""
+NARROW_FIGURES = 104
+"""Of the window's width under which the chats at the side fold away; more than both need."""
+LIST_LINES = 2
+"""Of the smallest height of the chat's messages."""
+SPARE_LINES = 8
+"""Of the smallest window's height, for a sentence above the composer and a question of some lines."""
 OVERHANG = 24
 """Pixels that the composer is wider than the text above it, at either side."""
 
@@ -65,22 +71,21 @@ class MainWindow(QMainWindow):
         super().__init__()
         self.setObjectName("mainWindow")
         self.setAccessibleName("BibGenie")
-        self.setMinimumSize(SMALLEST)
         self._controller = controller
         self._theme = theme
         self._may_close = False
-        self._progress = self.tr("Starting…")
-        self._hovered = ""
+        self._recalling = False
+        self._narrow = figures(self.font(), NARROW_FIGURES)
 
         self._side = SidePane(theme, clock)
         self.session_list = self._side.sessions
         self.message_list = MessageList(theme, router, clock, make_timer, answers)
-        self._find_bar = FindBar(self._find_text)
+        self._find_bar = FindBar(self._find_text, lambda: self.message_list.all_here)
         self._empty = EmptyPage()
         self._panel = ComposerPanel()
         self.composer = self._panel.composer
         self._title = ElidedLabel("chatTitle")
-        self._status = ElidedLabel("statusLine")
+        self._status = StatusLine(make_timer)
         self._actions = make_actions(self)
         self._lay_out()
         fill_menus(self, self._actions)
@@ -91,7 +96,8 @@ class MainWindow(QMainWindow):
         self._restyle()
         self._show_conversation(controller.conversation)
         self._show_busy(False)
-        self._show_status()
+        # Once for all: a size that follows what is shown would move the window about.
+        self.setMinimumSize(self.minimumSizeHint() + QSize(0, self.fontMetrics().lineSpacing() * SPARE_LINES))
         self.composer.setFocus()
 
     def sizeHint(self) -> QSize:
@@ -113,15 +119,14 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Let the composer have a third of the height, and the chats at the side only what is wide enough."""
         super().resizeEvent(event)
-        self.composer.limit_height(self.height() // 3)
+        self._panel.limit_height(self.height() // 3)
         before = event.oldSize().width()
-        if before < 0 or (before < NARROW) != (self.width() < NARROW):
-            self._actions.chats.setChecked(self.width() >= NARROW)
+        if before < 0 or (before < self._narrow) != (self.width() < self._narrow):
+            self._actions.chats.setChecked(self.width() >= self._narrow)
 
     def show_answer(self, sentence: str) -> None:
-        """Say in the status line what became of what the person did."""
-        self._hovered = sentence
-        self._show_status()
+        """Say in the status line what became of what the person did, for a while."""
+        self._status.show_answer(sentence)
 
     # Making
 
@@ -141,10 +146,7 @@ class MainWindow(QMainWindow):
         foot = QVBoxLayout()
         foot.setSpacing(6)
         foot.addWidget(self._panel)
-        status_row = QHBoxLayout()
-        status_row.setContentsMargins(14, 0, 14, 0)
-        status_row.addWidget(self._status)
-        foot.addLayout(status_row)
+        foot.addWidget(self._status)
         column = QWidget()
         column.setMaximumWidth(column_width(self.font()) + 2 * OVERHANG)
         column.setLayout(foot)
@@ -173,7 +175,8 @@ class MainWindow(QMainWindow):
         splitter.addWidget(self._side)
         splitter.addWidget(chat)
         splitter.setStretchFactor(1, 1)
-        chat.setMinimumWidth(360)
+        chat.setMinimumWidth(figures(self.font(), CHAT_FIGURES))
+        self._pages.setMinimumHeight(self.fontMetrics().lineSpacing() * LIST_LINES)
         splitter.setSizes([252, 928])
         self.setCentralWidget(splitter)
         order = (
@@ -199,13 +202,15 @@ class MainWindow(QMainWindow):
         panel.stopped.connect(controller.stop)
         panel.model_picker.chosen.connect(controller.choose_model)
         panel.notice.restart_wanted.connect(controller.start_again)
-        self.composer.textChanged.connect(lambda: controller.draft_edited(self.composer.toPlainText()))
-        self.composer.recall_wanted.connect(controller.recall)
+        panel.notice.dismissed.connect(self._dismiss)
+        self.composer.textChanged.connect(self._draft_edited)
+        self.composer.recall_wanted.connect(self._recall)
         self._empty.chosen.connect(self._take_example)
         self._find_bar.opened.connect(controller.look_at_all)
+        self.message_list.drawn_anew.connect(self._find_bar.look_again)
         self._find_bar.closed.connect(self.message_list.setFocus)
         messages = self.message_list
-        messages.link_hovered.connect(self.show_answer)
+        messages.link_hovered.connect(self._status.show_link)
         messages.link_answered.connect(self.show_answer)
         self._questions.answered.connect(self.show_answer)
         messages.bodies_wanted.connect(controller.look_at)
@@ -214,7 +219,7 @@ class MainWindow(QMainWindow):
         for signal in (rows.rowsInserted, rows.rowsRemoved, rows.modelReset):
             signal.connect(self._show_emptiness)
         controller.conversation_changed.connect(self._show_conversation)
-        controller.draft_changed.connect(panel.show_draft)
+        controller.draft_changed.connect(self._show_draft)
         controller.busy_changed.connect(self._show_busy)
         controller.notice_changed.connect(panel.notice.say)
         controller.sessions_changed.connect(self.session_list.show_sessions)
@@ -241,7 +246,7 @@ class MainWindow(QMainWindow):
             (actions.send, self._submit),
             (actions.stop, controller.stop),
             (actions.copy, self._copy_message),
-            (actions.recall, controller.recall),
+            (actions.recall, self._recall),
             (actions.newest, messages.go_to_end),
             (actions.search, self._search_chats),
             (actions.compose, self.composer.setFocus),
@@ -249,7 +254,8 @@ class MainWindow(QMainWindow):
             (actions.about, lambda: AboutDialog(self).open()),
         ):
             action.triggered.connect(lambda _=False, do=does: do())
-        actions.chats.toggled.connect(self._side.setVisible)
+        actions.chats.toggled.connect(self._show_side)
+        self.session_list.selectionModel().currentChanged.connect(self._show_renaming)
 
     # What the person does
 
@@ -270,15 +276,30 @@ class MainWindow(QMainWindow):
 
     def _rename(self) -> None:
         session_id = self._controller.conversation.session_id
+        if self.session_list.hasFocus() or not session_id:
+            session_id = self.session_list.highlighted
         if session_id:
             self._actions.chats.setChecked(True)
             self._side.search.clear()
             self.session_list.rename(session_id)
 
     def _take_example(self, question: str) -> None:
-        self._panel.show_draft(question)
-        self._controller.draft_edited(question)
+        self.composer.append_text(question)
         self.composer.setFocus()
+
+    def _recall(self) -> None:
+        # As if it were typed: what was written and deleted before comes back when it is undone.
+        self._recalling = True
+        self._controller.recall()
+        self._recalling = False
+
+    def _dismiss(self) -> None:
+        self._controller.say("")
+        self.composer.setFocus()
+
+    def _draft_edited(self) -> None:
+        self._controller.draft_edited(self.composer.toPlainText())
+        self._show_recalling()
 
     def _search_chats(self) -> None:
         self._actions.chats.setChecked(True)
@@ -309,19 +330,43 @@ class MainWindow(QMainWindow):
         if conversation is not self.message_list.model().conversation:
             self.message_list.show_conversation(conversation)
             self._find_bar.hide()
-        title = conversation.title or self.tr("New chat")
+        untitled = self.tr("Untitled chat") if conversation.session_id else self.tr("New chat")
+        title = plain_line(conversation.title) or untitled
         self._title.say(title)
-        self.setWindowTitle(f"{' '.join(title.split())} – BibGenie")
+        # Qt reads [*] as a place for a mark, unless it is doubled.
+        self.setWindowTitle(f"{title.replace('[*]', '[*][*]')} – BibGenie")
         self.session_list.mark(conversation.session_id)
-        self._actions.rename.setEnabled(bool(conversation.session_id))
+        self._show_renaming()
         self._show_emptiness()
+
+    def _show_draft(self, text: str) -> None:
+        if self._recalling:
+            self.composer.replace_text(text)
+        else:
+            self._panel.show_draft(text)
+        self._show_recalling()
+
+    def _show_side(self, shown: bool) -> None:
+        focus = QApplication.focusWidget()
+        if not shown and focus is not None and self._side.isAncestorOf(focus):
+            self.composer.setFocus()
+        self._side.setVisible(shown)
+
+    def _show_renaming(self) -> None:
+        self._actions.rename.setEnabled(bool(self._controller.conversation.session_id or self.session_list.highlighted))
+
+    def _show_recalling(self) -> None:
+        # It would take the place of what stands there.
+        asked = bool(self.message_list.model().conversation.messages)
+        self._actions.recall.setEnabled(asked and self.composer.document().isEmpty())
 
     def _show_emptiness(self) -> None:
         conversation = self.message_list.model().conversation
         empty = conversation.loaded and not conversation.messages
         self._pages.setCurrentWidget(self._empty if empty else self.message_list)
-        for action in (self._actions.find, self._actions.newest, self._actions.recall):
+        for action in (self._actions.find, self._actions.newest):
             action.setEnabled(bool(conversation.messages))
+        self._show_recalling()
         self._show_current()
 
     def _show_current(self) -> None:
@@ -333,17 +378,13 @@ class MainWindow(QMainWindow):
         self._actions.stop.setEnabled(busy)
 
     def _show_progress(self, progress: LibraryProgress) -> None:
-        self._progress = progress.sentence
+        self._status.show_library(progress)
         self._empty.show_examples(demo=progress.is_demo)
-        self._show_status()
 
     def _show_loading(self, state: ModelState) -> None:
         self._panel.model_picker.show_state(state)
         if state.sentence:
             self._controller.say(state.sentence)
-
-    def _show_status(self) -> None:
-        self._status.say(self._hovered or self._progress)
 
     def _restyle(self) -> None:
         colours = self._theme.colours

@@ -56,6 +56,18 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Offline-Assistent</translation>
     </message>
     <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Question</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>Details</source>
+        <translation>Einzelheiten</translation>
+    </message>
+    <message>
         <source>Thinking…</source>
         <translation>Denkt nach…</translation>
     </message>
@@ -196,8 +208,8 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Welche Methoden verwenden die Werke der letzten fünf Jahre?</translation>
     </message>
     <message>
-        <source>Where is this term defined, and on which page: </source>
-        <translation>Wo ist dieser Begriff definiert, und auf welcher Seite: </translation>
+        <source>Which terms are defined differently from work to work?</source>
+        <translation>Welche Begriffe werden von Werk zu Werk verschieden definiert?</translation>
     </message>
 </context>
 <context>
@@ -217,6 +229,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>Close (Esc)</source>
         <translation>Schließen (Esc)</translation>
+    </message>
+    <message>
+        <source>Searching older messages…</source>
+        <translation>Ältere Nachrichten werden durchsucht…</translation>
     </message>
     <message>
         <source>Not found in this chat</source>
@@ -323,12 +339,12 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
 <context>
     <name>MainWindow</name>
     <message>
-        <source>Starting…</source>
-        <translation>Startet…</translation>
-    </message>
-    <message>
         <source>The message is copied.</source>
         <translation>Die Nachricht ist kopiert.</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
     </message>
     <message>
         <source>New chat</source>
@@ -505,6 +521,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <source>Start again</source>
         <translation>Neu starten</translation>
     </message>
+    <message>
+        <source>Dismiss</source>
+        <translation>Schließen</translation>
+    </message>
 </context>
 <context>
     <name>PassageOpener</name>
@@ -606,6 +626,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>{count} Fragen</translation>
     </message>
     <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
+    <message>
         <source>Today</source>
         <translation>Heute</translation>
     </message>
@@ -638,6 +662,17 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>No chat has this in its title.</source>
         <translation>Kein Chat hat dies im Titel.</translation>
+    </message>
+</context>
+<context>
+    <name>StatusLine</name>
+    <message>
+        <source>Starting…</source>
+        <translation>Startet…</translation>
+    </message>
+    <message>
+        <source>Indexing the library</source>
+        <translation>Die Bibliothek wird indiziert</translation>
     </message>
 </context>
 <context>

@@ -16,16 +16,22 @@ from bibgenie_desktop.protocol.messages import (
     BranchChanged,
     BranchRow,
     Command,
+    CommandDone,
     CommandFailed,
+    DraftAdded,
     FetchBodies,
+    LibraryProgress,
     ListSessions,
     NodeBody,
     OpenSession,
+    RenameSession,
     SaveDraft,
     Segment,
     SendMessage,
     SessionList,
+    SessionRenamed,
     SessionRow,
+    SessionsChanged,
     StopTurn,
     TurnFinished,
     TurnStarted,
@@ -54,15 +60,30 @@ class Line:
         self.controller.draft_changed.connect(self.drafts.append)
         self.controller.notice_changed.connect(lambda sentence, _: self.notices.append(sentence))
         self.controller.sessions_changed.connect(self.sessions.append)
+        self.library: list[str] = []
+        self.controller.library_changed.connect(lambda progress: self.library.append(progress.sentence))
 
     def welcome(self) -> None:
+        """An engine answers, and tells the draft of the chat that is shown if that is a new one."""
         self.controller.take(Welcome(VERSION, "0", "p", "l", "offline"))
+        if not self.controller.conversation.session_id:
+            self.controller.take(branch(self.last(OpenSession).request, session=""))
 
     def last(self, kind: type[Kind]) -> Kind:
         return next(command for command in reversed(self.sent) if isinstance(command, kind))
 
     def count(self, kind: type[Command]) -> int:
         return sum(isinstance(command, kind) for command in self.sent)
+
+    def list_chats(self, *titles: str) -> None:
+        """The engine tells the chats; the id of each is the first letter of its title."""
+        rows = tuple(SessionRow(title[:1], title, 1, 0, None, 1, None, "") for title in titles)
+        self.controller.take(SessionList(rows, False, self.last(ListSessions).request))
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles in the list as it was shown last."""
+        return [row.title for row in self.sessions[-1]]
 
     @property
     def shown(self) -> list[str]:
@@ -179,12 +200,16 @@ def test_a_chat_that_was_left_before_it_came_does_not_come_into_another(line: Li
     assert line.drafts[-1] == "second"
 
 
-def test_what_is_typed_before_the_chat_has_come_is_not_replaced_by_the_stored_draft(line: Line) -> None:
+@pytest.mark.req("U-3")
+def test_what_is_typed_before_the_chat_has_come_stands_under_the_stored_draft_and_is_saved_with_it(line: Line) -> None:
     line.welcome()
     line.controller.open_session("s1")
     line.controller.draft_edited("typed")
+    line.timers.pass_time()
+    assert line.count(SaveDraft) == 0
     line.controller.take(branch(line.last(OpenSession).request, draft="stored"))
-    assert line.drafts[-1] == "typed"
+    assert line.drafts[-1] == "stored\n\ntyped"
+    assert line.last(SaveDraft).text == "stored\n\ntyped"
 
 
 def test_events_of_a_chat_that_this_window_does_not_know_are_left_alone(line: Line) -> None:
@@ -252,5 +277,201 @@ def test_after_a_crash_drafts_are_saved_again_and_the_chat_is_looked_at_again(li
     line.sent.clear()
     line.welcome()
     kinds = [type(command).__name__ for command in line.sent]
-    assert kinds == ["SaveDraft", "ListSessions", "ListModels", "OpenSession"]
+    assert kinds == ["OpenSession", "ListSessions", "ListModels"]
+    line.controller.take(branch(line.last(OpenSession).request, draft="half"))
+    assert (line.last(SaveDraft).text, line.drafts[-1]) == ("half", "half")
     assert line.notices[-1] == ""
+
+
+REFUSED = "There is no key; nothing was sent."
+
+
+@pytest.mark.req("U-2", "U-3")
+@pytest.mark.parametrize("ends", ["refused", "crashed"])
+@pytest.mark.parametrize("typed", ["", "other thought"])
+def test_a_refused_first_question_comes_back_where_the_person_went_on_to_another_new_chat(
+    line: Line, typed: str, ends: str
+) -> None:
+    line.welcome()
+    line.controller.draft_edited("Why?")
+    line.controller.submit("Why?")
+    request = line.last(SendMessage).request
+    line.controller.new_chat()
+    if typed:
+        line.controller.draft_edited(typed)
+    if ends == "refused":
+        line.controller.take(CommandFailed("key", REFUSED, request))
+        assert line.notices[-1] == REFUSED
+    else:
+        line.controller.engine_ended("It ended.", True)
+        line.welcome()
+    expected = f"Why?\n\n{typed}" if typed else "Why?"
+    assert line.drafts[-1] == expected
+    line.timers.pass_time()
+    assert (line.last(SaveDraft).session_id, line.last(SaveDraft).text) == ("", expected)
+
+
+@pytest.mark.req("U-2", "U-3")
+def test_a_refused_first_question_stands_in_the_new_chat_and_is_told_of_where_another_chat_is_read(line: Line) -> None:
+    line.welcome()
+    line.controller.submit("Why?")
+    request = line.last(SendMessage).request
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request, draft="of s1"))
+    line.controller.take(CommandFailed("key", REFUSED, request))
+    assert (line.drafts[-1], line.notices[-1]) == ("of s1", REFUSED)
+    line.controller.new_chat()
+    assert line.drafts[-1] == "Why?"
+
+
+@pytest.mark.req("U-3")
+def test_a_draft_that_cannot_be_saved_is_said_and_tried_again_until_it_is_saved(line: Line) -> None:
+    line.welcome()
+    line.controller.draft_edited("precious")
+    line.timers.pass_time()
+    line.controller.take(CommandFailed("full", "The disk is full.", line.last(SaveDraft).request))
+    assert line.notices[-1] == "The disk is full."
+    line.controller.say("")
+    assert line.notices[-1] == "The disk is full."
+    assert line.timers.pass_time() == 1
+    assert (line.count(SaveDraft), line.last(SaveDraft).text) == (2, "precious")
+    line.controller.take(CommandDone(line.last(SaveDraft).request))
+    assert line.notices[-1] == ""
+    assert line.timers.pass_time() == 0
+    line.controller.close()
+    assert line.count(SaveDraft) == 2
+
+
+@pytest.mark.req("U-3")
+@pytest.mark.parametrize("engine", ["starting", "restarting", "given up"])
+def test_what_is_typed_and_asked_while_no_engine_answers_is_saved_at_the_end(line: Line, engine: str) -> None:
+    if engine != "starting":
+        line.welcome()
+        line.controller.engine_ended("It ended.", engine == "restarting")
+    if engine != "given up":
+        line.controller.submit("First?")
+        line.controller.new_chat()
+        line.controller.submit("Second?")
+    line.controller.draft_edited("next")
+    line.timers.pass_time()
+    line.sent.clear()
+    assert line.controller.unsaved
+    line.controller.close()
+    expected = "next" if engine == "given up" else "First?\n\nSecond?\n\nnext"
+    assert [(command.session_id, command.text) for command in line.sent if isinstance(command, SaveDraft)] == [
+        ("", expected)
+    ]
+    assert line.count(SendMessage) == 0
+    assert not line.controller.unsaved
+
+
+@pytest.mark.req("T-6", "U-3")
+def test_what_others_put_into_a_draft_is_shown_above_what_is_typed_and_saved_with_it(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request))
+    line.controller.draft_edited("typed")
+    line.timers.pass_time()
+    line.controller.take(DraftAdded("s1", "Asked "))
+    line.controller.take(DraftAdded("s1", "elsewhere."))
+    line.controller.take(CommandDone(line.last(SaveDraft).request))
+    assert line.drafts[-1] == "Asked elsewhere.\n\ntyped"
+    line.controller.take(DraftAdded("s1", "More."))
+    assert line.drafts[-1] == "More.\n\nAsked elsewhere.\n\ntyped"
+    shown = len(line.drafts)
+    line.controller.take(DraftAdded("s2", "of another chat"))
+    assert len(line.drafts) == shown
+    line.timers.pass_time()
+    saved = {command.session_id: command.text for command in line.sent if isinstance(command, SaveDraft)}
+    assert saved == {"s1": "More.\n\nAsked elsewhere.\n\ntyped", "s2": "of another chat"}
+
+
+@pytest.mark.req("T-6", "U-3")
+@pytest.mark.parametrize("ends", [False, True])
+def test_a_draft_only_read_here_follows_what_another_window_makes_of_it_and_never_overwrites_that(
+    line: Line, ends: bool
+) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request, draft="old"))
+    if ends:
+        line.controller.engine_ended("It ended.", True)
+        line.welcome()
+    else:
+        line.controller.take(SessionsChanged(("s1",)))
+    line.controller.take(branch(line.last(OpenSession).request, draft="old and much more"))
+    assert line.drafts[-1] == "old and much more"
+    line.controller.close()
+    assert line.count(SaveDraft) == 0
+
+
+@pytest.mark.req("T-6", "U-3")
+def test_a_draft_that_is_edited_here_stays_when_its_chat_is_looked_at_again(line: Line) -> None:
+    line.welcome()
+    line.controller.open_session("s1")
+    line.controller.take(branch(line.last(OpenSession).request, draft="old"))
+    line.controller.draft_edited("old, newer")
+    line.controller.take(SessionsChanged(("s1",)))
+    line.controller.take(branch(line.last(OpenSession).request, draft="old"))
+    assert line.drafts[-1] == "old, newer"
+    assert line.last(SaveDraft).text == "old, newer"
+
+
+@pytest.mark.req("T-6", "U-2")
+@pytest.mark.parametrize("when", ["on its way", "no engine", "at the end"])
+def test_a_name_is_shown_at_once_and_sent_until_the_engine_has_stored_it(line: Line, when: str) -> None:
+    line.welcome()
+    line.list_chats("a", "b")
+    line.controller.open_session("a")
+    line.controller.take(branch(line.last(OpenSession).request, session="a"))
+    if when == "on its way":
+        line.controller.rename("a", "Reasons")
+    line.controller.engine_ended("It ended.", True)
+    if when != "on its way":
+        line.controller.rename("a", "Reasons")
+    assert line.titles == ["Reasons", "b"]
+    assert line.controller.conversation.title == "Reasons"
+    line.sent.clear()
+    if when == "at the end":
+        assert line.controller.unsaved
+        line.controller.close()
+    else:
+        line.welcome()
+        line.list_chats("a", "b")
+        line.controller.take(branch(line.last(OpenSession).request, session="a"))
+    assert line.titles == ["Reasons", "b"]
+    assert line.controller.conversation.title == "Reasons"
+    assert [(each.session_id, each.title) for each in line.sent if isinstance(each, RenameSession)] == [
+        ("a", "Reasons")
+    ]
+    line.controller.take(SessionRenamed("a", "Reasons, cleaned", line.last(RenameSession).request))
+    assert line.titles == ["Reasons, cleaned", "b"]
+    assert line.controller.conversation.title == "Reasons, cleaned"
+    assert not line.controller.unsaved
+
+
+@pytest.mark.req("U-2")
+def test_a_name_that_is_refused_is_said_and_the_old_one_shown_again(line: Line) -> None:
+    line.welcome()
+    line.list_chats("a")
+    line.controller.open_session("a")
+    line.controller.take(branch(line.last(OpenSession).request, session="a"))
+    line.controller.rename("a", "One")
+    first = line.last(RenameSession).request
+    line.controller.rename("a", "Two")
+    line.controller.take(SessionRenamed("a", "One", first))
+    assert line.titles == ["Two"]
+    line.controller.take(CommandFailed("refused", "It has no name.", line.last(RenameSession).request))
+    assert line.titles == ["One"]
+    assert line.controller.conversation.title == "One"
+    assert line.notices[-1] == "It has no name."
+
+
+@pytest.mark.req("T-6")
+def test_an_engine_that_is_given_up_has_nothing_more_to_say_of_the_library(line: Line) -> None:
+    line.controller.engine_ended("It ended.", True)
+    assert line.library == []
+    line.welcome()
+    line.controller.take(LibraryProgress("reading", 0, 0, "Reading…"))
+    line.controller.engine_ended("It ended.", False)
+    assert line.library == ["Reading…", ""]

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from bibgenie_desktop.protocol.messages import AnswerCitation, BranchRow, Segment, ToolFinished
 from bibgenie_desktop.ui.chat.conversation import Conversation
 
@@ -149,3 +153,64 @@ def test_an_answer_that_lost_its_engine_stays_to_be_read() -> None:
     assert conversation.messages[1].source == "Bec"
     conversation.add_text("late")
     assert conversation.messages[1].source == "Bec"
+
+
+@pytest.mark.req("T-6")
+def test_an_answer_that_lost_its_engine_stays_before_the_answers_that_came_later() -> None:
+    conversation = Conversation()
+    conversation.ask("Why?", "")
+    conversation.started("s1", "Why?", "n1", "offline")
+    conversation.finish("interrupted", "The engine ended.")
+    conversation.ask("Again?", "")
+    conversation.started("s1", "Why?", "n2", "offline")
+    conversation.finish("stored", "", "n3")
+    for _ in range(2):
+        conversation.load([row("n1"), row("n2"), row("n3", "assistant"), row("n4")])
+        assert [message.node_id for message in conversation.messages] == ["n1", "", "n2", "n3", "n4"]
+    conversation.add_body("n4", [Segment("text", "of another window")])
+    assert conversation.messages[4].source == "of another window"
+    # Another branch without that question is without its answer too.
+    conversation.load([row("n5"), row("n6")])
+    assert [message.node_id for message in conversation.messages] == ["n5", "n6"]
+
+
+@pytest.mark.req("T-6")
+@given(st.lists(st.sampled_from(["ask", "start", "take back", "store", "fail", "crash", "elsewhere", "load", "old"])))
+def test_loading_at_any_time_keeps_what_is_known_and_its_order(steps: list[str]) -> None:
+    """The engine stores at the end of one branch; the window loads it as it is, or as it was before the last change."""
+    conversation = Conversation("s1", "Why?")
+    stored: list[str] = []
+    before: list[str] = []
+    for number, step in enumerate(steps):
+        order = list(conversation.messages)
+        match step:
+            case "ask" if not conversation.busy:
+                conversation.ask(f"q{number}", "")
+            case "start" if conversation.sending:
+                before = list(stored)
+                stored.append(f"n{number}")
+                conversation.started("s1", "Why?", f"n{number}", "offline")
+            case "take back" if conversation.sending:
+                assert conversation.take_back().startswith("q")
+                order.pop()
+            case "store" if conversation.answering:
+                before = list(stored)
+                stored.append(f"n{number}")
+                conversation.finish("stored", "", f"n{number}")
+            case "fail" | "crash" if conversation.answering:
+                conversation.finish("failed" if step == "fail" else "interrupted", "It ended.")
+            case "elsewhere" if not conversation.busy:
+                before = list(stored)
+                stored.append(f"n{number}")
+            case "load":
+                conversation.load([row(each) for each in stored])
+                nodes = [message.node_id for message in conversation.messages if message.node_id]
+                assert nodes == stored
+                before = list(stored)
+            case "old":
+                conversation.load([row(each) for each in before])
+            case _:
+                pass
+        assert [message for message in conversation.messages if message in order] == order
+        for message in conversation.messages[:-1]:
+            assert message.status not in ("sending", "streaming")

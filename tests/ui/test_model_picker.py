@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QLineEdit, QMenu, QPushButton, QToolButton
+from collections.abc import Iterator
 
+import pytest
+from PySide6.QtCore import QEvent, Qt
+from PySide6.QtGui import QActionGroup, QTextDocument
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from bibgenie_desktop.protocol.messages import ModelList, ModelRow, ModelState
+from bibgenie_desktop.ui.model_picker import ModelPicker
 from tests.servers.llm import LlmServer
 from tests.ui.desk import Desk, at_the_desk, until
 
@@ -67,3 +74,66 @@ async def test_a_name_that_is_none_is_refused_and_the_model_stays(desk: Desk) ->
     picker.chosen.emit("bad\nname")  # type: ignore[attr-defined]
     await until(lambda: desk.notice)
     assert picker.text() == "offline assistant"
+
+
+HOSTILE = '<b>bold</b><img src="file:///etc/hostname">'
+
+
+@pytest.fixture
+def picker(qtbot: QtBot) -> Iterator[ModelPicker]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    made = ModelPicker(window)
+    window.show()
+    yield made
+    window.hide()
+
+
+def listed(*names: str) -> ModelList:
+    return ModelList(tuple(ModelRow(name, HOSTILE) for name in names), names[0])
+
+
+def names_of(picker: ModelPicker) -> list[str]:
+    return [action.text() for action in picker.menu().actions() if action.isCheckable()]
+
+
+@pytest.mark.req("S-1")
+def test_what_is_told_of_a_model_is_text(picker: ModelPicker) -> None:
+    picker.show_models(listed("a/b"))
+    picker.show_state(ModelState("a/b", "failed", HOSTILE))
+    page = QTextDocument()
+    for tip in (picker.toolTip(), picker.menu().actions()[0].toolTip()):
+        page.setHtml(tip)
+        assert HOSTILE in page.toPlainText().replace("\u200b", "")
+
+
+@pytest.mark.req("U-4")
+def test_a_list_that_comes_often_leaves_nothing_behind(picker: ModelPicker) -> None:
+    for _ in range(20):
+        picker.show_models(listed("a/b", "c/d"))
+    QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+    assert len(picker.findChildren(QActionGroup)) == 1
+
+
+@pytest.mark.req("U-5")
+@pytest.mark.qt_log_ignore("This plugin does not support")
+def test_a_menu_that_is_open_changes_once_it_is_closed(picker: ModelPicker, qtbot: QtBot) -> None:
+    picker.show_models(listed("a/b", "c/d"))
+    chosen: list[str] = []
+    picker.chosen.connect(chosen.append)
+    picker.menu().popup(picker.mapToGlobal(picker.rect().center()))
+    picker.show_models(listed("e/f"))
+    assert names_of(picker) == ["a/b", "c/d"]
+    picker.menu().setActiveAction(picker.menu().actions()[1])
+    QTest.keyClick(picker.menu(), Qt.Key.Key_Return)
+    assert chosen == ["c/d"]
+    qtbot.waitUntil(lambda: names_of(picker) == ["e/f"])
+
+
+def test_a_long_name_gives_way_where_there_is_no_room(picker: ModelPicker) -> None:
+    picker.show_models(listed("provider/a-model-with-a-rather-long-name"))
+    assert picker.minimumSizeHint().width() < picker.sizeHint().width()
+    picker.resize(picker.minimumSizeHint())
+    narrow = picker.grab().toImage()
+    picker.show_models(listed("provider/a-model-with-a-rather-long-xxxx"))
+    assert narrow == picker.grab().toImage()

@@ -100,6 +100,22 @@ def test_a_hostile_title_is_text_in_one_line(sessions: SessionList) -> None:
     assert lines(sessions)[1] == "<img src=x> <b>bold</b> [x](javascript:1)"
 
 
+@pytest.mark.req("S-1")
+@pytest.mark.parametrize("title", ["", "\n\n", "\u202e\u2067"])
+def test_a_chat_without_a_title_can_be_seen_and_is_renamed_from_nothing(sessions: SessionList, title: str) -> None:
+    sessions.show_sessions([SessionRow("a", title, 1, 0, None, 1, None, stamp(20))])
+    index = sessions.model().index(1, 0)
+    assert index.data() == "Untitled chat"
+    assert index.data(Qt.ItemDataRole.EditRole) == ""
+    assert index.data(Qt.ItemDataRole.AccessibleTextRole).startswith("Untitled chat, ")
+
+
+@pytest.mark.req("S-1")
+def test_a_title_does_not_turn_the_list_round(sessions: SessionList) -> None:
+    sessions.show_sessions([SessionRow("a", "in\u202etxt.exe\u2069", 1, 0, None, 1, None, stamp(20))])
+    assert lines(sessions)[1] == "intxt.exe"
+
+
 @pytest.mark.req("U-4")
 def test_thousands_of_chats_are_listed(sessions: SessionList) -> None:
     sessions.show_sessions([row(str(number), stamp(20)) for number in range(5_000)])

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
+from PySide6.QtGui import QAction, QInputMethodEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QWidget
 
 from tests.ui.desk import Desk, at_the_desk, until
 
@@ -127,3 +128,95 @@ async def test_the_side_folds_away_in_a_narrow_window_and_comes_when_it_is_wante
     assert not side.isVisible()
     app.window.resize(1000, 700)
     assert side.isVisible()
+
+
+@pytest.mark.req("U-5")
+@at_the_desk
+async def test_f2_renames_the_chat_that_the_keys_have_reached(desk: Desk) -> None:
+    await three_chats(desk)
+    desk.sessions.setFocus()
+    desk.press(Qt.Key.Key_Down, widget=desk.sessions)
+    reached = desk.sessions.currentIndex().data()
+    assert reached != desk.find(QLabel, "chatTitle").text()
+    desk.press(Qt.Key.Key_F2, widget=desk.sessions)
+    field = desk.find(QLineEdit, "sessionTitleField")
+    assert field.text() == reached
+    # Pressed again it changes nothing.
+    field.setText("Another")
+    desk.press(Qt.Key.Key_F2, widget=field)
+    assert field.text() == "Another"
+    desk.press(Qt.Key.Key_Return, widget=field)
+    await until(lambda: "Another" in desk.titles)
+
+
+@pytest.mark.req("U-5")
+@at_the_desk
+async def test_folding_the_side_away_leaves_the_focus_in_the_composer(desk: Desk) -> None:
+    await desk.open()
+    await desk.ask(QUESTIONS[0])
+    await until(lambda: desk.titles)
+    side = desk.find(QWidget, "sidePane")
+    for place in ("sessionSearch", "sessionList", "newSessionButton", "sessionTitleField"):
+        if place == "sessionTitleField":
+            desk.press(Qt.Key.Key_F2)
+        focus = desk.find(QWidget, place)
+        focus.setFocus()
+        desk.press(Qt.Key.Key_B, CTRL, widget=focus)
+        assert not side.isVisible()
+        assert desk.composer.hasFocus(), place
+        desk.press(Qt.Key.Key_B, CTRL)
+        assert side.isVisible()
+
+
+def compose(field: QWidget) -> None:
+    QApplication.sendEvent(field, QInputMethodEvent("にほん", []))
+
+
+@pytest.mark.req("U-5")
+@at_the_desk
+async def test_keys_of_an_input_method_neither_leave_the_search_nor_open_a_chat(desk: Desk) -> None:
+    await three_chats(desk)
+    shown = desk.find(QLabel, "chatTitle").text()
+    desk.press(Qt.Key.Key_K, CTRL)
+    field = desk.find(QLineEdit, "sessionSearch")
+    compose(field)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Down, Qt.Key.Key_Up, Qt.Key.Key_Tab):
+        QTest.keyClick(field, key)
+        assert field.hasFocus(), key
+    commit = QInputMethodEvent()
+    commit.setCommitString("日本")
+    QApplication.sendEvent(field, commit)
+    assert field.text() == "日本"
+    assert desk.find(QLabel, "chatTitle").text() == shown
+    desk.press(Qt.Key.Key_Escape, widget=field)
+    assert desk.composer.hasFocus()
+
+
+@pytest.mark.req("U-5")
+@at_the_desk
+async def test_enter_that_ends_a_composition_does_not_end_renaming(desk: Desk) -> None:
+    await three_chats(desk)
+    desk.press(Qt.Key.Key_F2)
+    field = desk.find(QLineEdit, "sessionTitleField")
+    field.clear()
+    compose(field)
+    for key in (Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Tab):
+        QTest.keyClick(field, key)
+        assert field.hasFocus(), key
+    commit = QInputMethodEvent()
+    commit.setCommitString("日本")
+    QApplication.sendEvent(field, commit)
+    QTest.keyClick(field, Qt.Key.Key_Return)
+    await until(lambda: "日本" in desk.titles)
+
+
+@pytest.mark.req("S-1")
+@at_the_desk
+async def test_a_title_stands_in_the_window_as_it_is(desk: Desk) -> None:
+    app = await desk.open()
+    desk.composer.setPlainText("in\u202etxt [*] <b>?")
+    desk.press(Qt.Key.Key_Return)
+    await until(lambda: len(desk.statuses) == 2 and not desk.answering)
+    assert desk.find(QLabel, "chatTitle").accessibleName() == "intxt [*] <b>?"
+    # Qt takes [*] for the mark of a changed document; doubled it is shown.
+    assert app.window.windowTitle() == "intxt [*][*] <b>? – BibGenie"

@@ -252,5 +252,120 @@ async def test_an_engine_that_refuses_to_work_says_why_and_is_not_started_again(
     await desk.open(ready=False)
     with pytest.raises(Exception, match="profile"):
         await desk.app.ready
-    assert str(desk.profile) in desk.notice
+    # Where it may be broken into lines is none of what is said.
+    assert str(desk.profile) in desk.notice.replace("\u200b", "")
     assert desk.notice.endswith("It was not started again.")
+
+
+async def close_and_open_again(desk: Desk) -> None:
+    """Close by the window, as a person does, and wait for the draft of the new chat."""
+    app = desk.app
+    assert not app.window.close()
+    await until(lambda: app.closed)
+    assert engines() == []
+    await desk.open()
+
+
+@pytest.mark.req("U-3")
+@pytest.mark.parametrize("started", [False, True])
+@at_the_desk
+async def test_what_is_typed_and_asked_while_the_engine_starts_is_there_after_closing(
+    desk: Desk, started: bool
+) -> None:
+    await desk.open(ready=False)
+    if started:
+        await until(engines, "an engine, which does not answer yet")
+    desk.type("Why?")
+    desk.press(Qt.Key.Key_Return)
+    desk.type("next")
+    await close_and_open_again(desk)
+    await until(lambda: desk.composer.toPlainText() == "Why?\n\nnext")
+    assert desk.titles == []
+
+
+@KILLED
+@pytest.mark.req("T-6", "U-3")
+@at_the_desk
+async def test_what_is_typed_while_the_engine_is_started_again_is_there_after_closing(desk: Desk) -> None:
+    await desk.open()
+    desk.type("typed")
+    desk.kill_engine()
+    await until(lambda: desk.notice)
+    desk.type(" and more")
+    await close_and_open_again(desk)
+    await until(lambda: desk.composer.toPlainText() == "typed and more")
+
+
+@pytest.mark.req("U-2", "U-3")
+@at_the_desk
+async def test_a_question_that_waits_for_the_model_when_the_window_closes_becomes_the_draft_once(desk: Desk) -> None:
+    async with LlmServer([STALLED]) as server:
+        await desk.open(*model_at(server))
+        desk.type("Why?")
+        desk.press(Qt.Key.Key_Return)
+        desk.type("next")
+        assert desk.statuses == ["user sending"]
+        await close_and_open_again(desk)
+    await until(lambda: desk.composer.toPlainText() == "Why?\n\nnext")
+    assert desk.titles == []
+
+
+@pytest.mark.expect_log("the engine ended: exit code -9")
+@pytest.mark.req("T-6", "U-2", "U-3")
+@at_the_desk
+async def test_what_is_typed_and_named_after_the_engine_was_given_up_is_there_after_closing(desk: Desk) -> None:
+    await desk.open()
+    await desk.ask("Why?")
+    await until(lambda: desk.titles == ["Why?"])
+    for _ in range(3):
+        before = engines()
+        desk.kill_engine()
+        await until(functools.partial(answers_again, desk, before))
+    desk.kill_engine()
+    await until(lambda: "was not started again" in desk.notice)
+    assert desk.status == ""
+    desk.type("typed")
+    desk.app.window.session_list.renamed.emit(desk.messages.model().conversation.session_id, "Reasons")
+    assert desk.titles == ["Reasons"]
+    assert desk.find(QLabel, "chatTitle").text() == "Reasons"
+    await close_and_open_again(desk)
+    await until(lambda: desk.titles == ["Reasons"])
+    await desk.choose("Reasons")
+    await until(lambda: desk.composer.toPlainText() == "typed")
+
+
+@pytest.mark.expect_log("the engine ended: exit code -9")
+@pytest.mark.req("T-6")
+@at_the_desk
+async def test_an_answer_that_lost_its_engine_stays_in_its_place_when_the_next_engine_is_lost_too(desk: Desk) -> None:
+    answer: Steps = [{"text": "Whole answer."}, {"finish": "stop"}]
+    async with LlmServer([STALLED, answer]) as server:
+        await desk.open(*model_at(server))
+        desk.type("Why?")
+        desk.press(Qt.Key.Key_Return)
+        await until(lambda: "One two" in desk.page)
+        expected = ["user stored", "assistant interrupted"]
+        for question in ("Again?", ""):
+            before = engines()
+            desk.kill_engine()
+            await until(functools.partial(answers_again, desk, before))
+            if question:
+                await desk.ask(question)
+                expected += ["user stored", "assistant stored"]
+        conversation = desk.messages.model().conversation
+        await until(lambda: all(message.ready for message in conversation.messages))
+        assert desk.statuses == expected
+
+
+@pytest.mark.req("U-2", "U-3")
+@at_the_desk
+async def test_a_question_that_cannot_be_sent_comes_back_into_the_new_chat_the_person_went_on_to(desk: Desk) -> None:
+    await desk.open("--model", "anthropic/some-model")
+    desk.type("Why?")
+    desk.press(Qt.Key.Key_Return)
+    desk.press(Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    desk.type("next")
+    await until(lambda: desk.composer.toPlainText() == "Why?\n\nnext")
+    assert "ANTHROPIC_API_KEY" in desk.notice
+    await close_and_open_again(desk)
+    await until(lambda: desk.composer.toPlainText() == "Why?\n\nnext")

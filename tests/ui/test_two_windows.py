@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel
 from tests.servers.llm import LlmServer
 from tests.ui.desk import Desk, at_the_desk, until
 
+KILLED = pytest.mark.expect_log("ERROR bibgenie_desktop.transport.supervision: the engine ended: exit code -9")
 FIRST: list[dict[str, Any]] = [{"text": "First "}, {"wait": True}, {"text": "answer."}, {"finish": "stop"}]
 
 
@@ -84,3 +85,45 @@ async def test_a_name_given_in_one_window_stands_in_the_other(desk: Desk) -> Non
     await until(lambda: desk.find(QLabel, "chatTitle").text() == "Reasons", "the other title")
     await first.close()
     await second.close()
+
+
+@KILLED
+@pytest.mark.req("T-6", "U-3")
+@at_the_desk
+async def test_a_window_that_loses_its_engine_does_not_overwrite_the_newer_draft_of_another(desk: Desk) -> None:
+    first = await desk.open()
+    await desk.ask("Why?")
+    desk.type("old")
+    await until(lambda: not first._controller._drafts.unsaved)
+    second = await desk.open()
+    await until(lambda: desk.titles == ["Why?"])
+    await desk.choose("Why?")
+    await until(lambda: desk.composer.toPlainText() == "old")
+    desk.type(" and a long new paragraph")
+    await second.close()
+    desk.look_at(first)
+    desk.kill_engine()
+    await until(lambda: not first.ready)
+    await until(lambda: desk.composer.toPlainText() == "old and a long new paragraph")
+    await first.close()
+    await desk.open()
+    await until(lambda: desk.titles == ["Why?"])
+    await desk.choose("Why?")
+    await until(lambda: desk.composer.toPlainText() == "old and a long new paragraph")
+
+
+@pytest.mark.req("T-6", "U-3")
+@at_the_desk
+async def test_what_two_windows_write_into_the_new_chat_is_all_kept_and_shown(desk: Desk) -> None:
+    first = await desk.open()
+    second = await desk.open()
+    await until(lambda: not second._controller._opening.is_on_its_way(""), "the second window knows of no draft")
+    desk.look_at(first)
+    desk.type("thought one")
+    await first.close()
+    desk.look_at(second)
+    desk.type("thought two")
+    await until(lambda: desk.composer.toPlainText() == "thought one\n\nthought two")
+    await second.close()
+    await desk.open()
+    await until(lambda: desk.composer.toPlainText() == "thought one\n\nthought two")

@@ -146,7 +146,7 @@ class Conversation:
         """A sentence above the draft, such as why a question was refused."""
         self.messages: list[Message] = []
         self._rows: dict[str, int] = {}
-        """The rows of the stored messages; they stand at the beginning and never move."""
+        """The rows of the messages of the stored branch."""
         self._listener: Listener | None = None
 
     def listen(self, listener: Listener | None) -> None:
@@ -174,7 +174,9 @@ class Conversation:
         return last if last is not None and last.status == "streaming" else None
 
     def load(self, rows: Iterable[BranchRow]) -> None:
-        """Take the stored branch. What this window saw come and the branch does not hold yet stays behind it."""
+        """Take the stored branch. What this window saw come and the branch does not hold yet stays behind it; what is
+        not stored, such as an answer that lost its engine, stays behind the message it followed, and goes with that."""
+        rows = list(rows)
         known = {message.node_id: message for message in self.messages if message.node_id}
         loaded = [
             known.get(row.node_id)
@@ -188,14 +190,34 @@ class Conversation:
             )
             for row in rows
         ]
-        self._rows = stored = {message.node_id: row for row, message in enumerate(loaded)}
-        before, self.messages = (
-            self.messages,
-            loaded + [each for each in self.messages if each.fresh and each.node_id not in stored],
-        )
+        before, self.messages = self.messages, self._with_unstored(loaded)
+        stored = {row.node_id for row in rows}
+        self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
         self.loaded = True
         if self._listener and self.messages != before:
             self._listener.reset()
+
+    def _with_unstored(self, branch: Sequence[Message]) -> list[Message]:
+        """The messages of the branch, and in their places those that are only here."""
+        followers: dict[str, list[Message]] = {message.node_id: [] for message in branch}
+        first: list[Message] = []
+        last: list[Message] = []
+        place: list[Message] | None = first
+        for message in self.messages:
+            if message.node_id in followers:
+                place = followers[message.node_id]
+            elif message.status in ("sending", "streaming"):
+                last.append(message)
+            elif message.fresh and message.node_id and (self.busy or message.node_id not in self._rows):
+                # Stored after the branch was read.
+                last.append(message)
+                place = last
+            elif message.fresh and not message.node_id:
+                if place is not None:
+                    place.append(message)
+            else:
+                place = None
+        return [*first, *(each for message in branch for each in (message, *followers[message.node_id])), *last]
 
     def add_body(self, node_id: str, segments: Sequence[Segment]) -> None:
         """Take a stored body."""

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ..theme import Colours
 from .action_bar import ActionBar
-from .measures import FOOT, PADDING
 from .page_layout import PageLayout
 from .rows import Row
 from .wording import translate
@@ -64,17 +62,13 @@ class CurrentMessage:
         if row is not None and on_page:
             self._order_stops(row)
         if row is not None and self._bar.buttons and (self.hovered or on_page):
-            self._put_under(row)
+            self._put_at(row)
         else:
             self._bar.hide()
 
-    def _put_under(self, row: Row) -> None:
+    def _put_at(self, row: Row) -> None:
         width = self._bar.sizeHint().width()
-        mirrored = self._page.layoutDirection() == Qt.LayoutDirection.RightToLeft
-        inset = PADDING + row.indent
-        x = row.x() + row.width() - inset - width if mirrored else row.x() + inset
-        y = row.y() + row.height() - FOOT
-        self._bar.setGeometry(x, y + 2, width, FOOT - 4)
+        self._bar.setGeometry(row.place_for_actions(width).translated(row.pos()))
         self._bar.show()
         self._bar.raise_()
 

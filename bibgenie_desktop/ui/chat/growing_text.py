@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextDocumentFragment
@@ -34,10 +34,19 @@ class _Closed:
 
 
 class GrowingText:
-    """Keeps a document at a run of text. The document's own formats are whoever made it's."""
+    """Keeps a document at a run of text. The document's own formats are whoever made it's.
 
-    def __init__(self, document: QTextDocument) -> None:
+    `keeping` is entered while all behind a place in the document is written anew: whoever has a selection there keeps
+    it in this way.
+    """
+
+    def __init__(
+        self,
+        document: QTextDocument,
+        keeping: Callable[[int], AbstractContextManager[None]] = lambda begin: nullcontext(),
+    ) -> None:
         self._document = document
+        self._keeping = keeping
         self._renderer: RenderBody | None = None
         self._look: Look | None = None
         self._font: QFont | None = None
@@ -94,7 +103,8 @@ class GrowingText:
         whole = self._render(run, 0, 0)
         # What was written while the text grew is mostly what the whole text gives: then nothing moves.
         if self._run != run or whole.html != self._closed.html + self._tail.html:
-            self._write_all(whole.html)
+            with self._keeping(0):
+                self._write_all(whole.html)
         self._run = run
         self._begin_anew()
         self._tail = whole
@@ -106,7 +116,13 @@ class GrowingText:
         closed = self._closed
         if self._run is None or len(run) < closed.length or not run.begins_with(self._run, closed.length):
             self._begin_anew()
-        tail = run.between(self._closed.length, len(run))
+        with self._keeping(self._closed.position):
+            self._write_from(run, self._closed.length)
+        self._run = run
+
+    def _write_from(self, run: Run, start: int) -> None:
+        """Write what of a text stands behind a place in its source, the end of the closed blocks."""
+        tail = run.between(start, len(run))
         assert self._renderer is not None
         if length := self._closed_in(tail.source):
             self._close(tail.between(0, length))
@@ -115,7 +131,6 @@ class GrowingText:
         if len(tail):
             self._tail = self._render(tail, self._closed.citations, len(self._closed.codes))
         self._write_tail(self._tail.html, before)
-        self._run = run
 
     def _closed_in(self, tail: str) -> int:
         """How many characters of the tail are closed now; not asked for again before another line is whole."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
+import math
+
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import QLabel, QWidget
 
 
@@ -31,10 +33,31 @@ class InkLabel(QLabel):
         """Draw the text."""
         painter = QPainter(self)
         painter.setPen(self._ink)
-        wrap = Qt.TextFlag.TextWordWrap if self.wordWrap() else Qt.TextFlag.TextSingleLine
-        flags = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter | wrap
-        text = self.text()
-        if not self.wordWrap():
-            text = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, self.width())
-        painter.drawText(self.rect(), flags, text)
+        if self.wordWrap():
+            self._laid_out(self.width()).draw(painter, QPointF(0, 0))
+        else:
+            flags = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+            text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width())
+            painter.drawText(self.rect(), flags, text)
         painter.end()
+
+    def heightForWidth(self, width: int) -> int:
+        """The height of its lines."""
+        return math.ceil(self._laid_out(width).boundingRect().height()) if self.wordWrap() else self.sizeHint().height()
+
+    def _laid_out(self, width: int) -> QTextLayout:
+        """Its lines at a width: a word that is longer than one, such as an address, is broken where a line ends."""
+        # A line end of Qt's own, as a layout knows no other.
+        layout = QTextLayout(self.text().replace("\n", "\u2028"), self.font())
+        option = QTextOption()
+        option.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        option.setTextDirection(self.layoutDirection())
+        layout.setTextOption(option)
+        layout.beginLayout()
+        y = 0.0
+        while (line := layout.createLine()).isValid():
+            line.setLineWidth(width)
+            line.setPosition(QPointF(0, y))
+            y += line.height()
+        layout.endLayout()
+        return layout

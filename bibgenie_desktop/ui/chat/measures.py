@@ -17,6 +17,10 @@ LEAST_MARGIN = 8
 """Pixels of paper at either side of the column."""
 TOP, FOOT = 8, 28
 """Pixels above a row, and those below it, in which the actions appear."""
+QUESTION_FOOT = 8
+"""Pixels below a question: the actions on it appear beside its heading."""
+BEGINNING = 16
+"""Pixels more above the first row."""
 BUBBLE_PADDING = 10
 """Pixels above and below the text in a bubble."""
 GAP = 8
@@ -60,7 +64,7 @@ class Measures:
 
     def frame(self, *, question: bool) -> int:
         """The height of a message apart from what it says: gaps and heading."""
-        return TOP + self.quiet_line + FOOT + (2 * BUBBLE_PADDING if question else 0)
+        return TOP + self.quiet_line + (QUESTION_FOOT + 2 * BUBBLE_PADDING if question else FOOT)
 
     def text_height(self, characters: int, lines: int, *, question: bool) -> int:
         """About how high a text is. `lines` counts its line ends."""

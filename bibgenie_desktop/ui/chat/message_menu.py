@@ -8,6 +8,7 @@ from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QMenu
 
 from ...protocol.messages import Segment
+from ..labels import plain_tip
 from ..links import Route
 
 
@@ -25,17 +26,17 @@ def add_link_actions(
     """
     menu.setToolTipsVisible(True)
     if route.kind == "passage":
-        _add(menu, menu.tr("Open at the page"), lambda: open_link(link)).setToolTip(route.sentence)
+        _add(menu, menu.tr("Open at the page"), lambda: open_link(link)).setToolTip(plain_tip(route.sentence))
     match route.kind:
         case "passage" | "zotero":
-            _add(menu, menu.tr("Open in Zotero"), lambda: open_in_zotero(link)).setToolTip(link)
+            _add(menu, menu.tr("Open in Zotero"), lambda: open_in_zotero(link)).setToolTip(plain_tip(link))
         case "page":
-            _add(menu, menu.tr("Open in browser…"), lambda: open_link(link)).setToolTip(route.sentence)
+            _add(menu, menu.tr("Open in browser…"), lambda: open_link(link)).setToolTip(plain_tip(route.sentence))
         case "refused":
             is_page = link.lower().startswith(("http:", "https:"))
             refused = menu.addAction(menu.tr("Open in browser…") if is_page else menu.tr("Open"))
             refused.setEnabled(False)
-            refused.setToolTip(route.sentence if link else menu.tr("This citation leads nowhere."))
+            refused.setToolTip(plain_tip(route.sentence) if link else menu.tr("This citation leads nowhere."))
     copying = _add(menu, menu.tr("Copy link"), lambda: _copy(link))
     copying.setEnabled(bool(link))
     if citation is not None:

@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from PySide6.QtCore import QPoint, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QWidget
 
-from .body import Piece, StepPiece, TextPiece, pieces
+from .body import Piece, RenderBody, StepPiece, TextPiece, pieces
 from .conversation import Message
+from .copying import Part
 from .cuts import PIECE, Cuts
+from .document_text import plain_text
 from .ink_label import InkLabel
-from .measures import BUBBLE_PADDING, FOOT, GAP, INDENT, PADDING, TOP
+from .life_sign import LifeSign
+from .measures import BUBBLE_PADDING, FOOT, GAP, INDENT, PADDING, QUESTION_FOOT
 from .row_selection import RowSelection
 from .rows import Page, Place, Row
 from .step_line import StepLine
 from .text_box import TextBox
-from .wording import heading
+from .wording import heading, voice_name, waiting_words
 
 _KEPT = 2
 """Parts of a long message are kept this many times the height of what is seen, above and below it."""
+_DESCRIBED = 300
+"""Characters of a message that a screen reader reads out for it."""
 
 
 class MessageRow(Row):
@@ -44,6 +49,9 @@ class MessageRow(Row):
         self._spare_lines: list[StepLine] = []
         self._cuts: dict[int, Cuts] = {}
         self._drawn_whole = True
+        self._sign: LifeSign | None = None
+        self._waits = False
+        self._sign_top = 0
         self._laid_height = self._note_top = self._note_height = 0
         self._selection = RowSelection(self, self._boxes)
 
@@ -57,9 +65,11 @@ class MessageRow(Row):
         super().bind(number, message, page)
         if page is not before:
             self._take_on(page)
-        self.indent = INDENT if message.role == "user" else 0
+        question = message.role == "user"
+        self.indent, self.foot = (INDENT, QUESTION_FOOT) if question else (0, FOOT)
         self._heading.setText(heading(message, page.when))
         self.setAccessibleName(self._heading.text())
+        self._describe(message)
         new = pieces(message, page.unfolded(message), self._cuts) if message.ready else []
         for index, part in list(self._parts.items()):
             if index >= len(new) or not self._is_for(part, new[index]):
@@ -72,12 +82,35 @@ class MessageRow(Row):
             else page.measures.piece_height(piece)
             for index, piece in enumerate(new)
         ]
+        cut = len(self._pieces) - 1
+        box = self._parts.get(cut)
+        # A text that grew too long for one piece goes on in the next, and with it what was selected there.
+        moved = box.selected if isinstance(box, TextBox) and len(new) > cut + 1 else ""
         self._pieces = new
         self._drawn_whole = sum(len(piece.run) for piece in new if isinstance(piece, TextPiece)) <= PIECE
         for index, part in self._parts.items():
             self._write(index, part)
+        if moved and isinstance(box, TextBox) and not box.has_selection and isinstance(new[cut + 1], TextPiece):
+            following = self._part(cut + 1)
+            assert isinstance(following, TextBox)
+            following.select_reading(moved)
+        if self._selection.whole:
+            self._selection.take_all()
+        self._show_life(message, page)
         self._show_note(message, page)
         self._look_for_missing()
+
+    def _describe(self, message: Message) -> None:
+        """How the message begins, for who cannot see it."""
+        begin = ""
+        for segment in message.segments:
+            if len(begin) >= _DESCRIBED:
+                break
+            if segment.kind in ("text", "citation"):
+                begin += segment.text[:_DESCRIBED]
+        begin = " ".join(begin[:_DESCRIBED].split())
+        if begin != self.accessibleDescription():
+            self.setAccessibleDescription(begin)
 
     def let_go(self) -> None:
         """Show nothing."""
@@ -97,6 +130,24 @@ class MessageRow(Row):
         self._note.setVisible(bool(message.note))
         self._note.set_ink(page.colours.muted if message.status == "stored" else page.colours.accent)
 
+    def _show_life(self, message: Message, page: Page) -> None:
+        """Show that the answer is still coming: where its text goes on, or on a line below its steps. A step that runs
+        shows it itself."""
+        coming = message.status == "streaming"
+        goes_on = coming and bool(self._pieces) and isinstance(self._pieces[-1], TextPiece)
+        for index, part in self._parts.items():
+            if isinstance(part, TextBox):
+                part.set_going_on(page.beat if goes_on and index == len(self._pieces) - 1 else None)
+        running = any(isinstance(piece, StepPiece) and piece.running for piece in self._pieces)
+        self._waits = coming and not goes_on and not running
+        if self._waits:
+            if self._sign is None:
+                self._sign = LifeSign(self)
+            self._sign.setFont(page.measures.quiet)
+            self._sign.set_look(page.beat, page.colours, waiting_words())
+        elif self._sign is not None:
+            self._sign.hide()
+
     @staticmethod
     def _is_for(part: TextBox | StepLine, piece: Piece) -> bool:
         return isinstance(part, TextBox) == isinstance(piece, TextPiece)
@@ -107,12 +158,12 @@ class MessageRow(Row):
         assert message is not None
         if isinstance(part, StepLine) and isinstance(piece, StepPiece):
             part.setFont(page.measures.quiet)
-            part.show_step(piece, page.colours)
+            part.show_step(piece, page.colours, page.beat)
         elif isinstance(part, TextBox) and isinstance(piece, TextPiece):
-            renderer = page.answers if piece.voice == "answer" else page.plain
+            part.setAccessibleName(voice_name(piece.voice))
             font = page.measures.quiet if piece.voice == "quiet" else page.measures.reading
             part.set_width(page.measures.text_width(question=self._is_question))
-            part.dress(renderer, page.look(piece.voice), font)
+            part.dress(self._renderer(piece, page), page.look(piece.voice), font)
             if message.status == "streaming" and index == len(self._pieces) - 1:
                 part.content.grow(piece.run)
             else:
@@ -131,6 +182,10 @@ class MessageRow(Row):
             part = self._spare_lines.pop() if self._spare_lines else self._make_line()
         self._parts[index] = part
         self._write(index, part)
+        if isinstance(part, TextBox) and index in self._selected:
+            part.select(0, part.last)
+        if isinstance(part, TextBox) and self._is_streaming and index == len(self._pieces) - 1:
+            part.set_going_on(self.page.beat if self.page is not None else None)
         self._look_for_missing()
         return part
 
@@ -155,6 +210,8 @@ class MessageRow(Row):
         part.hide()
         part.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         if isinstance(part, TextBox):
+            part.select(0, 0)
+            part.set_going_on(None)
             part.content.clear()
             self._spare_boxes.append(part)
         else:
@@ -164,6 +221,7 @@ class MessageRow(Row):
         for index in list(self._parts):
             self._release(index)
         self._pieces, self._heights, self._cuts = [], [], {}
+        self._selection.clear()
 
     def _fold(self) -> None:
         line = self.sender()
@@ -185,6 +243,10 @@ class MessageRow(Row):
     # Geometry
 
     @property
+    def _is_streaming(self) -> bool:
+        return self.message is not None and self.message.status == "streaming"
+
+    @property
     def _is_question(self) -> bool:
         return self.message is not None and self.message.role == "user"
 
@@ -204,7 +266,7 @@ class MessageRow(Row):
                 part = self._part(index)
                 height = part.height_at(width) if isinstance(part, TextBox) else measures.quiet_line
                 self._heights[index] = height
-            elif index in self._parts and (y + height < top - far or y > bottom + far):
+            elif (y + height < top - far or y > bottom + far) and self._is_idle(index):
                 self._release(index)
             y += height
         if not self.message.ready:
@@ -212,7 +274,10 @@ class MessageRow(Row):
         if self.message.note:
             self._note_top, self._note_height = y + GAP, self._note.heightForWidth(width)
             y = self._note_top + self._note_height
-        self._laid_height = y + FOOT + (BUBBLE_PADDING if self._is_question else 0)
+        if self._waits:
+            self._sign_top = y + (GAP if self._pieces else GAP // 2)
+            y = self._sign_top + measures.quiet_line
+        self._laid_height = y + self.foot + (BUBBLE_PADDING if self._is_question else 0)
         return self._laid_height
 
     def arrange(self) -> None:
@@ -238,11 +303,22 @@ class MessageRow(Row):
                 part.show()
         if self.message is not None and self.message.note:
             self._note.setGeometry(x, self._note_top, width, self._note_height)
+        if self._waits and self._sign is not None:
+            self._sign.setGeometry(x, self._sign_top, width, measures.quiet_line)
+            self._sign.show()
+
+    def place_for_actions(self, width: int) -> QRect:
+        """Where actions of a width stand in the row: beside the heading of a question, under an answer."""
+        if not self._is_question:
+            return super().place_for_actions(width)
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        line = self._heading.geometry()
+        return QRect(line.left() if mirrored else line.right() + 1 - width, line.top(), width, line.height())
 
     def _first_top(self) -> int:
         """Where the heading ends."""
         assert self.page is not None
-        return TOP + (BUBBLE_PADDING if self._is_question else 0) + self.page.measures.quiet_line
+        return self.top + (BUBBLE_PADDING if self._is_question else 0) + self.page.measures.quiet_line
 
     def _gap(self, index: int) -> int:
         """The space above a piece: none where a long text was cut."""
@@ -309,10 +385,48 @@ class MessageRow(Row):
         """Whether the reader has a selection or the focus in it: then it must not be let go."""
         return super().engaged or bool(self._selection)
 
+    def _is_idle(self, index: int) -> bool:
+        """Whether a piece is drawn, and neither selected nor with the focus."""
+        part = self._parts.get(index)
+        return part is not None and not part.hasFocus() and not (isinstance(part, TextBox) and part.has_selection)
+
     @property
-    def selected(self) -> str:
-        """The text that is selected in it."""
-        return self._selection.text
+    def _selected(self) -> range:
+        """The pieces from the first to the last one that is selected, at least in part."""
+        if self._selection.whole:
+            return range(len(self._pieces))
+        found = [index for index, part in self._parts.items() if isinstance(part, TextBox) and part.has_selection]
+        return range(min(found), max(found) + 1) if found else range(0)
+
+    @property
+    def selection(self) -> list[Part]:
+        """The text that is selected in it; what is not drawn is left to be worked out."""
+        found: list[Part] = []
+        for index in self._selected:
+            part, piece = self._parts.get(index), self._pieces[index]
+            if isinstance(part, TextBox):
+                found.append(part.selected)
+            elif isinstance(piece, TextPiece):
+                found.append(self._reading_of(piece))
+        return found
+
+    def _reading_of(self, piece: TextPiece) -> Callable[[], str]:
+        """What works out how a piece that is not drawn would be read."""
+        assert self.page is not None
+        renderer, look = self._renderer(piece, self.page), self.page.look(piece.voice)
+
+        def read() -> str:
+            document = QTextDocument()
+            document.setHtml(renderer.render(piece.run.segments, look, first_citation=0, first_code=0).html.rstrip())
+            everything = QTextCursor(document)
+            everything.select(QTextCursor.SelectionType.Document)
+            return plain_text(everything)
+
+        return read
+
+    @staticmethod
+    def _renderer(piece: TextPiece, page: Page) -> RenderBody:
+        return page.answers if piece.voice == "answer" else page.plain
 
     def clear_selection(self) -> None:
         """Select nothing."""
@@ -374,6 +488,6 @@ class MessageRow(Row):
             painter.setPen(Qt.PenStyle.NoPen)
             painter.setBrush(QColor(self.page.colours.bubble))
             left, right = (0, -INDENT) if mirrored else (INDENT, 0)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(left, TOP, right, -FOOT), 10, 10)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(left, self.top, right, -self.foot), 10, 10)
         self._draw_ring(painter)
         painter.end()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from .model import TranscriptModel
 from .page_layout import PageLayout
+from .rows import Row
 from .selecting import Selecting
 
 
@@ -17,6 +18,12 @@ class PageSearch:
         self._layout = layout
         self._selecting = selecting
         self._row = -1
+        self._hit: Row | None = None
+
+    @property
+    def all_here(self) -> bool:
+        """Whether there is no message whose body is still to come."""
+        return all(message.ready for message in self._model.conversation.messages)
 
     def reset(self) -> None:
         """Begin the next search at what is in sight."""
@@ -25,6 +32,7 @@ class PageSearch:
     def find(self, text: str, *, backwards: bool = False) -> int:
         """Go to the next place, or the one before; returns its row, -1 if the text stands nowhere."""
         if not text or not self._model.rowCount():
+            self._forget_hit()
             return -1
         needle = text.casefold()
         for number in self._order(backwards):
@@ -36,13 +44,20 @@ class PageSearch:
             if y is None:
                 # What was asked for stands in the markup only, or behind this place and nowhere before it.
                 continue
-            self._row = number
+            self._row, self._hit = number, row
             self._selecting.begin(row)
             height, line = self._layout.height, self._layout.measures.line
             if not 0 <= self._layout.top_of(number) + y <= height - 2 * line:
                 self._layout.go_to_row(number, y, height // 3)
             return number
+        self._forget_hit()
         return -1
+
+    def _forget_hit(self) -> None:
+        """What was found before is not what is looked for: it does not stay selected."""
+        if self._hit is not None and self._selecting.row is self._hit:
+            self._selecting.clear()
+        self._hit = None
 
     def _order(self, backwards: bool) -> Iterator[int]:
         """All rows, from the one that was found last, which comes again at the end; or from what is in sight."""

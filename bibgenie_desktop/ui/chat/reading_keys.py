@@ -23,6 +23,9 @@ class Reader(Protocol):
     def set_current_row(self, number: int) -> None:
         """Choose the current message; one that there is not is refused."""
 
+    def go_to_row(self, number: int) -> None:
+        """Go to a message and choose it."""
+
     def scroll_by(self, pixels: int) -> None:
         """Scroll down, or up by a negative number."""
 
@@ -41,8 +44,9 @@ def press(event: QKeyEvent, reader: Reader, layout: PageLayout) -> bool:
         case Qt.Key.Key_PageUp:
             reader.scroll_by(-screen)
         case Qt.Key.Key_Home:
-            reader.scroll_by(-layout.value)
-            reader.set_current_row(0)
+            # Not so many pixels up: how high the rows are on the way there is not known yet.
+            if len(layout.index):
+                reader.go_to_row(0)
         case Qt.Key.Key_End:
             reader.go_to_end()
             reader.set_current_row(len(layout.index) - 1)

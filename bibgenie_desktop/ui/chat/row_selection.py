@@ -17,28 +17,27 @@ class RowSelection:
         self._row = row
         self._boxes = boxes
         self._begun: TextBox | None = None
+        self.whole = False
+        """Whether all is selected, also what has no box."""
 
     def __bool__(self) -> bool:
-        return any(box.textCursor().hasSelection() for box in self._boxes())
-
-    @property
-    def text(self) -> str:
-        """The text that is selected, a blank line between two parts."""
-        return "\n\n".join(filter(None, (box.selected for box in self._boxes())))
+        return self.whole or any(box.has_selection for box in self._boxes())
 
     def clear(self) -> None:
         """Select nothing."""
+        self.whole = False
         for box in self._boxes():
             box.select(0, 0)
 
     def take_all(self) -> None:
         """Select all text."""
+        self.whole = True
         for box in self._boxes():
             box.select(0, box.last)
 
     def begin(self, begun: TextBox) -> None:
         """A selection may begin in a box: those in others are gone."""
-        self._begun = begun
+        self._begun, self.whole = begun, False
         for box in self._boxes():
             if box is not begun:
                 box.select(0, 0)

@@ -16,7 +16,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from ..theme import Colours
 from .body import Look, RenderBody, Voice
 from .conversation import Message
-from .measures import FOOT, TOP, Measures
+from .copying import Part
+from .life_sign import Beat
+from .measures import BEGINNING, FOOT, PADDING, TOP, Measures
 from .plain import PlainText
 from .wording import heading
 
@@ -34,6 +36,7 @@ class Page:
     when: Callable[[str], str]
     leads_to: Callable[[str], str]
     unfolded: Callable[[Message], set[int]]
+    beat: Beat
     ratio: float = 1.0
 
     def look(self, voice: Voice) -> Look:
@@ -138,6 +141,24 @@ class Row(QWidget):
 
     indent = 0
     """Pixels that what it says stands in from the column."""
+    foot = FOOT
+    """Pixels below what it says."""
+
+    @property
+    def top(self) -> int:
+        """Pixels above what it says: the page begins with some more."""
+        return TOP + (BEGINNING if self.number == 0 else 0)
+
+    @property
+    def _ring_top(self) -> int:
+        return self.top - TOP + 1
+
+    def place_for_actions(self, width: int) -> QRect:
+        """Where actions of a width stand in the row: under what it says."""
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        inset = PADDING + self.indent
+        x = self.width() - inset - width if mirrored else inset
+        return QRect(x, self.height() - self.foot + 2, width, self.foot - 4)
 
     @property
     def stops(self) -> list[QWidget]:
@@ -151,9 +172,9 @@ class Row(QWidget):
         return focus is not None and self.isAncestorOf(focus)
 
     @property
-    def selected(self) -> str:
-        """The text that is selected in it."""
-        return ""
+    def selection(self) -> list[Part]:
+        """The text that is selected in it; what is not drawn is left to be worked out."""
+        return []
 
     def clear_selection(self) -> None:
         """Select nothing."""
@@ -184,7 +205,7 @@ class Row(QWidget):
         if self._ringed and self.page is not None:
             painter.setPen(QPen(QColor(self.page.colours.accent), 1.5))
             painter.setBrush(Qt.BrushStyle.NoBrush)
-            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, 4 - FOOT), 10, 10)
+            painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, self._ring_top, -1, 4 - self.foot), 10, 10)
 
 
 class CheckpointDivider(Row):
@@ -205,19 +226,19 @@ class CheckpointDivider(Row):
     def lay_out(self, top: int, bottom: int) -> int:
         """A line of the page."""
         assert self.page is not None
-        return self.page.measures.divider
+        return self.top - TOP + self.page.measures.divider
 
     def arrange(self) -> None:
         """Take the width of the page."""
         assert self.page is not None
-        self.resize(self.page.measures.column, self.page.measures.divider)
+        self.resize(self.page.measures.column, self.lay_out(0, 0))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the line and the words in it."""
         if self.page is None:
             return
         painter = QPainter(self)
-        room = QRect(0, TOP, self.width(), self.height() - 2 * TOP)
+        room = QRect(0, self.top, self.width(), self.height() - self.top - TOP)
         text = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width() - 80)
         half = self.fontMetrics().horizontalAdvance(text) // 2 + 12
         middle = room.center()

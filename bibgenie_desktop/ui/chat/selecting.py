@@ -6,6 +6,7 @@ from PySide6.QtCore import QPoint
 from PySide6.QtWidgets import QWidget
 
 from ..timing import MakeTimer
+from .copying import Part, joined
 from .page_layout import PageLayout
 from .rows import Row
 
@@ -20,20 +21,31 @@ class Selecting:
         self._viewport = viewport
         self._layout = layout
         self._timer = make_timer(self._step)
-        self._row: Row | None = None
+        self.row: Row | None = None
+        """The row that text was selected in last."""
         self._place = QPoint()
         self._drawing = False
 
     @property
     def text(self) -> str:
         """The text that is selected, "" for none."""
-        return self._row.selected if self._row is not None else ""
+        return joined(self.parts)
+
+    @property
+    def parts(self) -> list[Part]:
+        """The text that is selected; long parts are left to be worked out."""
+        return self.row.selection if self.row is not None else []
+
+    def clear(self) -> None:
+        """Select nothing."""
+        if self.row is not None and self.row.number >= 0:
+            self.row.clear_selection()
 
     def begin(self, row: Row) -> None:
         """A selection may begin in a row: those in others are gone."""
-        if self._row is not None and self._row is not row and self._row.number >= 0:
-            self._row.clear_selection()
-        self._row = row
+        if self.row is not None and self.row is not row and self.row.number >= 0:
+            self.row.clear_selection()
+        self.row = row
 
     def select_all(self, row: Row) -> None:
         """Select all text of a row."""
@@ -57,7 +69,7 @@ class Selecting:
 
     def _step(self) -> None:
         beyond = self._beyond()
-        if beyond and self._drawing and self._row is not None:
+        if beyond and self._drawing and self.row is not None:
             self._layout.scroll_to(self._layout.value + beyond // 2)
-            self._row.select_towards(self._place)
+            self.row.select_towards(self._place)
             self._timer.start(STEP_MILLISECONDS)

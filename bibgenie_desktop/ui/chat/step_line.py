@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPointF, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
 from ..theme import Colours
 from .body import StepPiece
-from .wording import step_line, step_outcome, step_time, step_title
+from .life_sign import DOT, Beat, draw_dot
+from .wording import step_action, step_line, step_outcome, step_time, step_title
 
 _SIGN = 16
 """Pixels for the triangle before the text."""
@@ -26,10 +27,12 @@ class StepLine(QAbstractButton):
         self._title = self._outcome = self._time = ""
         self._alarming = False
         self._colours: Colours | None = None
+        self._beat: Beat | None = None
 
-    def show_step(self, step: StepPiece, colours: Colours) -> None:
+    def show_step(self, step: StepPiece, colours: Colours, beat: Beat) -> None:
         """Show a step."""
         self._colours = colours
+        self._beat = beat if step.running else None
         segment = step.segment
         self._title, self._outcome = step_title(segment, running=step.running), step_outcome(segment)
         self._time = step_time(segment)
@@ -83,14 +86,23 @@ class StepLine(QAbstractButton):
             painter.drawText(room, trailing, self._time)
             taken = metrics.horizontalAdvance(self._time + "  ")
             room = room.adjusted(taken, 0, 0, 0) if mirrored else room.adjusted(0, 0, -taken, 0)
-        title = metrics.elidedText(self._title, Qt.TextElideMode.ElideRight, room.width())
-        painter.setPen(alarm if self._alarming else QColor(colours.text))
-        painter.drawText(room, flags, title)
-        used = metrics.horizontalAdvance(title + "  ")
-        rest = room.adjusted(0, 0, -used, 0) if mirrored else room.adjusted(used, 0, 0, 0)
-        if self._outcome and rest.width() > 0:
-            painter.setPen(alarm if self._alarming else QColor(colours.muted))
-            painter.drawText(rest, flags, metrics.elidedText(self._outcome, Qt.TextElideMode.ElideRight, rest.width()))
+        action, thing = step_action(self._title)
+        bold = QFont(self.font())
+        bold.setWeight(QFont.Weight.DemiBold)
+        quiet = alarm if self._alarming else QColor(colours.muted)
+        loud = alarm if self._alarming else QColor(colours.text)
+        for text, font, ink in ((action, bold, loud), (thing, self.font(), quiet), (self._outcome, self.font(), quiet)):
+            if text and room.width() > 0:
+                painter.setFont(font)
+                metrics = painter.fontMetrics()
+                text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
+                painter.setPen(ink)
+                painter.drawText(room, flags, text)
+                used = metrics.horizontalAdvance(text + "  ")
+                room = room.adjusted(0, 0, -used, 0) if mirrored else room.adjusted(used, 0, 0, 0)
+        if self._beat is not None and room.width() > 2 * DOT:
+            place = QPointF(room.right() - DOT if mirrored else room.left() + DOT, middle)
+            draw_dot(painter, place, colours.muted, self._beat.strength(self, self.rect()))
         if self.hasFocus():
             painter.setPen(QPen(alarm, 1))
             painter.setBrush(Qt.BrushStyle.NoBrush)

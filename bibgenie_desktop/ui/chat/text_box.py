@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, QRect, QRectF, QSize, Qt, QUrl, Signal
@@ -32,8 +34,9 @@ from ..markdown.renderer import INDENT
 from ..theme import Colours, palette
 from .body import Look, RenderBody
 from .chips import chips_of_block
-from .document_text import CITATION_LINK, COPY_LINK, plain_text
+from .document_text import CITATION_LINK, COPY_LINK, Reading, plain_text
 from .growing_text import GrowingText
+from .life_sign import DOT, Beat, draw_dot
 
 _END = QTextCursor.MoveOperation.End
 _KEEP = QTextCursor.MoveMode.KeepAnchor
@@ -85,12 +88,16 @@ class TextBox(QTextBrowser):
         option.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
         document.setDefaultTextOption(option)
         document.setIndentWidth(INDENT)
-        self.content = GrowingText(document)
+        self.content = GrowingText(document, self._keeping)
         """What it shows."""
         self._laid_width = 0
         self._chips: list[tuple[int, QRectF]] = []
         self._chips_from: int | None = 0
         self._with_ctrl = False
+        self._beat: Beat | None = None
+        self._dot = QRect()
+        # What the Tab key chose: Qt draws it with a frame, and tells nobody.
+        self._link_in_focus = (-1, -1)
         self.anchorClicked.connect(lambda url: self._follow(_link(url)))
         self.highlighted.connect(lambda url: self.link_hovered.emit(self.resolved(_link(url))))
 
@@ -141,6 +148,9 @@ class TextBox(QTextBrowser):
         begin, self.content.changed_from = self.content.changed_from, None
         if begin is not None:
             self._chips_from = begin if self._chips_from is None else min(begin, self._chips_from)
+            if self._beat is not None:
+                # The dot may stand in a paragraph that is as it was.
+                self.viewport().update(self._dot)
             block = self.document().findBlock(begin)
             # With the space above it, and what a chip stands out of its line.
             y = 0 if not begin else self.document().documentLayout().blockBoundingRect(block.previous()).bottom() - 4
@@ -156,7 +166,27 @@ class TextBox(QTextBrowser):
         cursor.setPosition(min(max(position, 0), self.document().characterCount() - 1))
         return self.cursorRect(cursor).top()
 
+    def set_going_on(self, beat: Beat | None) -> None:
+        """Show where the text ends that it goes on there, in the time given; None where it does not."""
+        if beat is not self._beat:
+            self._beat = beat
+            self.viewport().update()
+
+    def _end_of_text(self) -> QRect:
+        """Room for a dot beside the last character."""
+        end = QTextCursor(self.document())
+        end.movePosition(_END)
+        line = self.cursorRect(end)
+        leftwards = end.block().textDirection() == Qt.LayoutDirection.RightToLeft
+        x = max(0, line.left() - DOT - 5) if leftwards else min(line.left() + 4, self._laid_width - DOT - 2)
+        return QRect(x, line.top(), DOT + 2, line.height())
+
     # Selection
+
+    @property
+    def has_selection(self) -> bool:
+        """Whether text is selected, or the focus is on a link."""
+        return self.textCursor().hasSelection()
 
     @property
     def selected(self) -> str:
@@ -170,6 +200,44 @@ class TextBox(QTextBrowser):
             cursor.setPosition(start)
             cursor.setPosition(end, _KEEP)
             self.setTextCursor(cursor)
+
+    @contextmanager
+    def _keeping(self, begin: int) -> Iterator[None]:
+        """What is selected stays so while the text from `begin` on is written anew, if it is still there."""
+        cursor = self.textCursor()
+        ends = (cursor.anchor(), cursor.position())
+        if not cursor.hasSelection() or max(ends) < begin:
+            yield
+            return
+        before = Reading(self.document(), begin)
+        first, last = before.count(min(ends)), before.count(max(ends))
+        yield
+        found = before.found_in(Reading(self.document(), begin), first, last)
+        if min(ends) < begin:
+            found = (min(ends), found[1] if found else begin)
+        start, end = found or (0, 0)
+        if self._link_in_focus == ends:
+            self.select(start, start)
+            if found and self.focusNextPrevChild(True) and self._ends == found:
+                return
+        self.select(*((start, end) if ends[0] < ends[1] else (end, start)))
+
+    @property
+    def _ends(self) -> tuple[int, int]:
+        return self.textCursor().anchor(), self.textCursor().position()
+
+    def focusNextPrevChild(self, next: bool) -> bool:
+        """Go to the next link, and remember it."""
+        moved = super().focusNextPrevChild(next)
+        if self.hasFocus():
+            self._link_in_focus = self._ends
+        return moved
+
+    def select_reading(self, text: str) -> None:
+        """Select the first place that reads so, if there is one."""
+        reading = Reading(self.document())
+        if (place := reading.text.find(text)) >= 0:
+            self.select(*reading.span(place, place + len(text)))
 
     def select_from_begin(self, place: QPointF) -> None:
         """Select up to what stands at a place."""
@@ -309,6 +377,12 @@ class TextBox(QTextBrowser):
                 painter.drawRoundedRect(chip, 4, 4)
             painter.end()
         super().paintEvent(event)
+        if self._beat is not None and self._colours is not None:
+            self._dot = self._end_of_text()
+            painter = QPainter(self.viewport())
+            strength = self._beat.strength(self.viewport(), self._dot)
+            draw_dot(painter, QRectF(self._dot).center(), self._colours.muted, strength)
+            painter.end()
 
     def chips(self) -> list[tuple[int, QRectF]]:
         """Where the chips stand: each with the place in the text where its block begins."""

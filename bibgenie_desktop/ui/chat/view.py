@@ -11,7 +11,7 @@ from PySide6.QtGui import (
     QColor,
     QCursor,
     QFocusEvent,
-    QGuiApplication,
+    QHideEvent,
     QKeyEvent,
     QKeySequence,
     QPainter,
@@ -28,12 +28,15 @@ from ..timing import Coalesced, MakeTimer
 from . import reading_keys
 from .body import RenderBody
 from .conversation import Conversation, Message
+from .copying import Copying
 from .current_message import CurrentMessage
 from .jump_button import JumpButton
+from .life_sign import Beat
 from .measures import Measures
 from .message_menu import add_link_actions, add_text_actions
 from .model import TranscriptModel
 from .page_layout import PageLayout
+from .page_scroll_bar import PageScrollBar
 from .page_search import PageSearch
 from .plain import PlainText
 from .row_pool import RowPool
@@ -59,6 +62,7 @@ class MessageList(QAbstractScrollArea):
         bodies_wanted(first, last): the bodies of these rows are wanted, and some are not here.
         formulas_wanted(formulas): pictures of these are wanted: see `formulas_drawn`.
         current_changed(row): the row that the actions are about.
+        drawn_anew: messages that changed, such as those whose bodies came, are shown as they are now.
     """
 
     link_hovered = Signal(str)
@@ -66,6 +70,7 @@ class MessageList(QAbstractScrollArea):
     bodies_wanted = Signal(int, int)
     formulas_wanted = Signal(tuple)
     current_changed = Signal(int)
+    drawn_anew = Signal()
 
     def __init__(
         self,
@@ -82,6 +87,8 @@ class MessageList(QAbstractScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._thumb = PageScrollBar(self)
+        self.setVerticalScrollBar(self._thumb)
         self.setVerticalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOn)
         # Drawn by ourselves, and wholly: so the picture can be moved, and no style sheet has a say in it.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
@@ -96,12 +103,14 @@ class MessageList(QAbstractScrollArea):
         self._asked: set[int] = set()
         self._formulas: set[object] = set()
         self._pointer = QPointF(QCursor.pos())
+        self._beat = Beat(make_timer)
         self._model = TranscriptModel(self)
         self._jump = JumpButton(self.viewport())
         self._pool = RowPool(self.viewport(), self._adopt)
         self._layout = PageLayout(self, self._model, self._pool, self._make_page())
         self._current = CurrentMessage(self, self._layout)
         self._selecting = Selecting(self.viewport(), self._layout, make_timer)
+        self._copying = Copying(make_timer)
         self._search = PageSearch(self._model, self._layout, self._selecting)
         self._drawing = Coalesced(self._draw, REPAINT_MILLISECONDS, make_timer, at_once=True)
         self._looking = Coalesced(self._draw_unseen, UNSEEN_MILLISECONDS, make_timer)
@@ -174,6 +183,7 @@ class MessageList(QAbstractScrollArea):
         stale, self._stale = self._stale, set()
         self._layout.refresh(stale)
         self._settled()
+        self.drawn_anew.emit()
 
     def _draw_unseen(self) -> None:
         self._stale |= self._unseen
@@ -233,11 +243,13 @@ class MessageList(QAbstractScrollArea):
             when=lambda stamp: short(stamp, self._clock()),
             leads_to=self._leads_to,
             unfolded=lambda message: self._unfolded.setdefault(message, set()),
+            beat=self._beat,
             ratio=self.devicePixelRatioF(),
         )
 
     def _restyle(self) -> None:
         self.setPalette(palette(self._theme.colours))
+        self._thumb.paper = QColor(self._theme.colours.paper)
         self._current.set_colours(self._theme.colours)
         self._jump.set_colours(self._theme.colours)
         self._turn_page()
@@ -252,6 +264,11 @@ class MessageList(QAbstractScrollArea):
         painter.fillRect(event.rect(), QColor(self._theme.colours.paper))
         painter.end()
 
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Leave nothing half done."""
+        super().hideEvent(event)
+        self._copying.finish()
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Lay out for the new size; the reader's place stays."""
         super().resizeEvent(event)
@@ -264,7 +281,12 @@ class MessageList(QAbstractScrollArea):
             self._turn_page()
 
     def event(self, event: QEvent) -> bool:
-        """Take on another screen: pictures of formulas are made for the pixels of one."""
+        """Take on another screen: pictures of formulas are made for the pixels of one. Keep Escape from being a
+        shortcut while it leads back to the page."""
+        override = event.type() == QEvent.Type.ShortcutOverride and not self.hasFocus()
+        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
         if event.type() == QEvent.Type.DevicePixelRatioChange:
             self._turn_page()
         return super().event(event)
@@ -305,6 +327,11 @@ class MessageList(QAbstractScrollArea):
             self.set_current_row(number)
         self._settled()
         return number >= 0
+
+    @property
+    def all_here(self) -> bool:
+        """Whether all messages of the chat can be searched: none is still to come."""
+        return self._search.all_here
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Arrow keys go from message to message and through long ones; the others go through the page."""
@@ -394,8 +421,7 @@ class MessageList(QAbstractScrollArea):
 
     def copy_selection(self) -> None:
         """Copy the text that is selected, as it is read."""
-        if text := self._selecting.text:
-            QGuiApplication.clipboard().setText(text)
+        self._copying.copy(self._selecting.parts)
 
     def select_current(self) -> None:
         """Select all text of the current message."""
@@ -412,5 +438,5 @@ class MessageList(QAbstractScrollArea):
         menu = QMenu(self)
         if link or citation:
             add_link_actions(menu, self._router.route(link), link, citation, self._open_link, self._open_in_zotero)
-        add_text_actions(menu, self.copy_selection if self._selecting.text else None, self.select_current)
+        add_text_actions(menu, self.copy_selection if self._selecting.parts else None, self.select_current)
         return menu

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
 from ...protocol.messages import Segment
+from .body import Voice
 from .conversation import Message
 
 translate = QCoreApplication.translate
+
+_OBJECT = re.compile(r"(?<=\S)\s+(?:for\s+)?(?:[“„«‘\"']|[A-Z0-9]{8}\b)")
+"""The space before the object in the engine's titles of tool calls, such as: Search the library for “bias”."""
 
 
 def heading(message: Message, when: Callable[[str], str]) -> str:
@@ -31,12 +36,34 @@ def model_name(model: str) -> str:
     return translate("Chat", "offline assistant") if model == "offline" else model
 
 
+def voice_name(voice: Voice) -> str:
+    """What a text is in its message."""
+    match voice:
+        case "answer":
+            return translate("Chat", "Answer")
+        case "question":
+            return translate("Chat", "Question")
+        case "quiet":
+            return translate("Chat", "Details")
+
+
+def waiting_words() -> str:
+    """What is said while nothing of an answer is to be read yet."""
+    return translate("Chat", "Thinking…")
+
+
 def step_title(segment: Segment, *, running: bool) -> str:
     """What a tool call does, or that there was thinking, in a few words."""
     if segment.kind == "reasoning":
         return translate("Chat", "Thinking…") if running else translate("Chat", "Thought")
     title = " ".join(segment.text.split())
     return f"{title}…" if running else title
+
+
+def step_action(title: str) -> tuple[str, str]:
+    """The title of a step in two: what is done, and to what; the latter begins at a quotation or at an item's key."""
+    found = _OBJECT.search(title)
+    return (title[: found.start()], title[found.start() :].lstrip()) if found else (title, "")
 
 
 def step_outcome(segment: Segment) -> str:

@@ -1,0 +1,72 @@
+"""The sentence above the composer: read from its beginning however long it is, and put away by who read it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TypeVar
+
+import pytest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
+from pytestqt.qtbot import QtBot
+
+from bibgenie_desktop.protocol.messages import ModelState
+from bibgenie_desktop.ui.notice import MOST_LINES, NoticeBar
+from tests.ui.desk import Desk, at_the_desk
+
+pytestmark = pytest.mark.req("U-5")
+
+Kind = TypeVar("Kind", bound=QWidget)
+
+
+@pytest.fixture
+def bar(qtbot: QtBot) -> Iterator[NoticeBar]:
+    window = QWidget()
+    qtbot.addWidget(window)
+    window.resize(600, 500)
+    made = NoticeBar(window)
+    made.resize(500, 100)
+    window.show()
+    yield made
+    window.hide()
+
+
+def part(bar: NoticeBar, kind: type[Kind], name: str) -> Kind:
+    found = bar.findChild(kind, name)
+    assert found is not None
+    return found
+
+
+def area(bar: NoticeBar) -> QScrollArea:
+    return part(bar, QScrollArea, "noticeScroll")
+
+
+@pytest.mark.parametrize("sentence", ["word " * 2_000, "W" * 10_000])
+def test_a_long_sentence_is_shown_from_its_beginning_and_scrolls(bar: NoticeBar, sentence: str) -> None:
+    bar.say("short", False)
+    short = area(bar).height()
+    bar.say(sentence, False)
+    QApplication.processEvents()
+    assert short < area(bar).height() <= bar.fontMetrics().lineSpacing() * MOST_LINES
+    assert area(bar).verticalScrollBar().maximum() > 0
+    assert area(bar).verticalScrollBar().value() == 0
+    text = part(bar, QLabel, "noticeText")
+    assert text.width() <= area(bar).width()
+    assert text.accessibleName() == sentence
+
+
+def test_that_the_engine_is_gone_is_not_put_away(bar: NoticeBar) -> None:
+    bar.say("The engine ended.", True)
+    assert part(bar, QPushButton, "noticeButton").isVisible()
+    assert not part(bar, QToolButton, "noticeCloseButton").isVisible()
+    bar.say("The key is refused.", False)
+    assert part(bar, QToolButton, "noticeCloseButton").isVisible()
+
+
+@at_the_desk
+async def test_a_notice_about_the_model_is_put_away_and_writing_goes_on(desk: Desk) -> None:
+    app = await desk.open()
+    app.window._show_loading(ModelState("offline", "failed", "The model cannot be loaded."))
+    assert desk.notice == "The model cannot be loaded."
+    desk.click(desk.button("noticeCloseButton"))
+    assert desk.notice == ""
+    assert desk.composer.hasFocus()
