@@ -6,6 +6,7 @@ from PySide6.QtCore import QPointF, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QKeyEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QAbstractButton, QWidget
 
+from ..labels import isolated
 from ..theme import Colours
 from .body import StepPiece
 from .life_sign import DOT, Beat, draw_dot
@@ -83,7 +84,7 @@ class StepLine(QAbstractButton):
         if self._time:
             painter.setPen(QColor(colours.muted))
             trailing = Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignTrailing
-            painter.drawText(room, trailing, self._time)
+            painter.drawText(room, trailing, isolated(self._time))
             taken = metrics.horizontalAdvance(self._time + "  ")
             room = room.adjusted(taken, 0, 0, 0) if mirrored else room.adjusted(0, 0, -taken, 0)
         action, thing = step_action(self._title)
@@ -97,7 +98,7 @@ class StepLine(QAbstractButton):
                 metrics = painter.fontMetrics()
                 text = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room.width())
                 painter.setPen(ink)
-                painter.drawText(room, flags, text)
+                painter.drawText(room, flags, isolated(text))
                 used = metrics.horizontalAdvance(text + "  ")
                 room = room.adjusted(0, 0, -used, 0) if mirrored else room.adjusted(used, 0, 0, 0)
         if self._beat is not None and room.width() > 2 * DOT:
