@@ -7,9 +7,9 @@ the median of the rounds. Event loop: the real app over the real engine, while l
 indexed and answers of 30,000 characters stream, and a person types, scrolls, searches, renames and opens chats. All on
 the offscreen platform unless QT_QPA_PLATFORM says otherwise. Ends with 1 if a limit is broken.
 
-A turn is what lies between two beats of a timer of one millisecond, also where nothing was to be done. The limits hold
-for its CPU time in the loop's thread: that is what the app is answerable for. By the clock a turn is longer where the
-machine has other work; the same timer in an idle process beside it shows by how much.
+A turn is what lies between two beats of a timer of one millisecond, also where nothing was to be done. No turn may be
+longer than 50 ms, neither in CPU time of the loop's thread nor by the clock, where it is longer as the machine has other
+work; the same timer in an idle process beside it shows by how much. The limit while streaming is for CPU time.
 """
 
 from __future__ import annotations
@@ -93,8 +93,10 @@ def measure_loop(stage: Path, address: str, explain: float) -> bool:
         cpu, wall = figures["cpu"], figures["wall"]
         print(f"  {name:<34} {cpu['turns']:6} {cpu['sum'] / 1e3:6.1f} {_row(cpu)} | {_row(wall)}")
     ours = {name: figures["cpu"] for name, figures in phases.items() if name != "an idle process beside it"}
+    clocked = [figures["wall"]["worst"] for name, figures in phases.items() if name in ours]
     reached = {
         "the longest turn of all, ms of CPU": (max(each["worst"] for each in ours.values()), STALL_LIMIT),
+        "the longest turn of all, ms by the clock": (max(clocked), STALL_LIMIT),
         "99.9 % while streaming, ms of CPU": (
             max(each["99.9 %"] for name, each in ours.items() if "streams" in name),
             STREAMING_LIMIT,

@@ -21,9 +21,10 @@ from ..ui.passages import PassageOpener
 from ..ui.tasks import TaskRegistry
 from ..ui.theme import Theme
 from ..ui.times import now
-from ..ui.timing import Stepwise, qt_timers
+from ..ui.timing import qt_timers
 from ..ui.translations import load_translations
 from ..ui.window import MainWindow
+from .warming import Warming
 
 LOOP_MILLISECONDS = 20
 """How often it is looked whether an event loop of asyncio runs, before the engine is started."""
@@ -31,8 +32,6 @@ LOOK_SECONDS = 0.01
 STARTING_LOOKS = 30
 """So often the end looks whether an engine is there that can be told what is not saved: the rest of the two seconds
 is that engine's, to take and keep it."""
-WARM_UP_MILLISECONDS = 30
-"""Between two steps of what is done before it is needed."""
 
 
 class EngineUnavailable(Exception):
@@ -143,8 +142,9 @@ class Application(QObject):
         self._controller.welcomed.connect(self._passages.engine_answers)
         self._controller.welcomed.connect(self.ready.set)
         self._controller.restart_wanted.connect(self._start_engine)
-        self._warming = Stepwise(_warm_up(), WARM_UP_MILLISECONDS, make_timer)
-        self._controller.welcomed.connect(self._warming.start)
+        self._warming = Warming(_warm_up(), make_timer)
+        self._controller.model_loading.connect(self._warming.take_model)
+        self._controller.library_changed.connect(self._warming.take_library)
         self.window.closing.connect(self.close)
         self.window.resize(self.window.sizeHint())
         self.window.show()
