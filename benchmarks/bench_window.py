@@ -8,8 +8,8 @@ indexed and answers of 30,000 characters stream, and a person types, scrolls, se
 the offscreen platform unless QT_QPA_PLATFORM says otherwise. Ends with 1 if a limit is broken.
 
 A turn is what lies between two beats of a timer of one millisecond, also where nothing was to be done. No turn may be
-longer than 50 ms, neither in CPU time of the loop's thread nor by the clock, where it is longer as the machine has other
-work; the same timer in an idle process beside it shows by how much. The limit while streaming is for CPU time.
+longer than 50 ms, neither in CPU time of the loop's thread nor by the clock, where it is longer as the machine has
+other work; the same timer in an idle process beside it shows by how much. The limit while streaming is for CPU time.
 """
 
 from __future__ import annotations

@@ -24,8 +24,9 @@ from benchmarks.window_use import LONG_CHAT
 from bibgenie_desktop.sessions.citations import Citation, CitationState
 from bibgenie_desktop.sessions.locators import ItemRef, LibraryRef, PageLocator
 from bibgenie_desktop.sessions.parts import TextPart, parts_to_json
+from bibgenie_desktop.store.encoding import encode_json, timestamp
 from bibgenie_desktop.store.schema import node, session, session_node
-from bibgenie_desktop.store.sessions import SessionStore, encode_json, timestamp
+from bibgenie_desktop.store.sessions import SessionStore
 from tests.servers.llm import LlmServer
 from tests.ui import chat_corpus
 from tests.zotero.databases import EmptiedDatabase

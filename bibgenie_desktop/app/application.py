@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import Awaitable, Callable, Generator, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -142,9 +142,8 @@ class Application(QObject):
         self._controller.welcomed.connect(self._passages.engine_answers)
         self._controller.welcomed.connect(self.ready.set)
         self._controller.restart_wanted.connect(self._start_engine)
-        self._warming = Warming(_warm_up(), make_timer)
-        self._controller.model_loading.connect(self._warming.take_model)
-        self._controller.library_changed.connect(self._warming.take_library)
+        self._warming = Warming(warm_up, self)
+        self._controller.welcomed.connect(self._warming.start)
         self.window.closing.connect(self.close)
         self.window.resize(self.window.sizeHint())
         self.window.show()
@@ -220,6 +219,7 @@ class Application(QObject):
         if self.closed:
             return
         self.closed = True
+        self._warming.stop()
         _collect_garbage()
         self.ready.clear("BibGenie is closed.")
         assert isinstance(self._qt, QApplication)
@@ -238,11 +238,6 @@ def _collect_garbage() -> None:
     if not gc.isenabled():
         gc.freeze()
         gc.enable()
-
-
-def _warm_up() -> Iterator[None]:
-    yield from warm_up()
-    gc.freeze()
 
 
 class _Done:

@@ -1,42 +1,45 @@
-"""What is done before it is needed, while the engine rests: a window shares two processors with it, and more."""
+"""What is done before it is needed, beside the event loop: a first use of it there would be felt."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import threading
+from collections.abc import Callable, Iterator
 
-from ..protocol.messages import LibraryProgress, ModelState
-from ..ui.timing import MakeTimer, Stepwise
-
-QUIET_MILLISECONDS = 2_000
-"""So long the engine has rested before the first step. A step of 25 ms, interrupted by a model's loading and a
-library's indexing, would keep the event loop for more than 50."""
-STEP_MILLISECONDS = 50
-"""Between two steps."""
+from PySide6.QtCore import QObject, Signal
 
 
-class Warming:
-    """Works through `steps`, one at a time, as long as no model loads and no library is read or indexed."""
+class Warming(QObject):
+    """Works through `steps` in a thread of its own, once.
 
-    def __init__(self, steps: Iterator[None], make_timer: MakeTimer) -> None:
-        self._work = Stepwise(steps, STEP_MILLISECONDS, make_timer)
-        self._quiet = make_timer(self._work.start)
-        self._model_rests = False
-        self._library_rests = False
+    A step is Python: the interpreter changes between the threads every few milliseconds, so that the event loop goes on
+    meanwhile. What the loop needs of it earlier, it does itself.
+    """
 
-    def take_model(self, state: ModelState) -> None:
-        """How loading the model goes."""
-        self._weigh(state.state != "loading", self._library_rests)
+    _ended = Signal()
 
-    def take_library(self, progress: LibraryProgress) -> None:
-        """How far the library is."""
-        self._weigh(self._model_rests, progress.state not in ("reading", "indexing"))
+    def __init__(self, steps: Callable[[], Iterator[None]], parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._steps = steps
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        # Made for good: no collection of garbage need look at it again. Told through a signal, for the loop's thread.
+        self._ended.connect(gc.freeze)
 
-    def _weigh(self, model_rests: bool, library_rests: bool) -> None:
-        rested = self._model_rests and self._library_rests
-        self._model_rests, self._library_rests = model_rests, library_rests
-        rests = model_rests and library_rests
-        if rests and not rested:
-            self._quiet.start(QUIET_MILLISECONDS)
-        elif rested and not rests:
-            self._quiet.stop()
-            self._work.stop()
+    def start(self) -> None:
+        """Begin, if that was not done before."""
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="warming", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Do no more, and wait for the step that is being done."""
+        self._stopping.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _work(self) -> None:
+        for _ in self._steps():
+            if self._stopping.is_set():
+                return
+        self._ended.emit()

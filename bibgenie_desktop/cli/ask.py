@@ -26,7 +26,7 @@ from ..protocol.messages import (
     TurnStarted,
 )
 from ..sessions.markdown import unlinked
-from ..store.sessions import UnknownSession
+from ..store.session_rows import UnknownSession
 from .options import Options
 from .printing import let_go, printable
 from .wiring import Setting, open_engine

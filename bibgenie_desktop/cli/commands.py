@@ -10,7 +10,7 @@ from ..models.port import ModelError
 from ..profile.logs import start_logging
 from ..profile.settings import SettingsUnreadable
 from ..store.database import StoreUnavailable
-from ..store.sessions import UnknownSession
+from ..store.session_rows import UnknownSession
 from ..zotero.port import ZoteroUnavailable
 from .ask import ask
 from .doctor import doctor

@@ -13,7 +13,10 @@ from ..sessions.branch import NotAllowed
 from ..sessions.nodes import ChangeSet, Node
 from ..sessions.parts import TextPart
 from ..store.database import StoreUnavailable
-from ..store.sessions import NotHeld, SentDraft, SessionStore, UnknownSession
+from ..store.drafts import SentDraft
+from ..store.leases import NotHeld
+from ..store.session_rows import UnknownSession
+from ..store.sessions import SessionStore
 from .agent.citations import CitationCheck, delivered_on
 from .agent.ending import BESIDE, ending
 from .agent.running import RunningTurn
@@ -207,7 +210,7 @@ class Answering:
         """Keep a question that is not taken, once."""
         if not question.is_kept and not question.is_stored:
             question.is_kept = True
-            await self._sessions.keep_as_draft(question.command.session_id, question.text)
+            await self._sessions.drafts.put_above(question.command.session_id, question.text)
 
     def _sent_draft(self, command: SendMessage) -> SentDraft | None:
         return SentDraft(self._drafts.known(command.session_id), command.text) if command.is_draft else None

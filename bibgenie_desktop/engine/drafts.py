@@ -9,26 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..protocol.messages import DraftAdded, Event
-from ..store.sessions import SessionStore
+from ..store.drafts import DraftStore
 from .views import text_pieces
 
 
 class Drafts:
     """Knows for each chat the draft that the window knows."""
 
-    def __init__(self, sessions: SessionStore, emit: Callable[[Event], None]) -> None:
-        self._sessions = sessions
+    def __init__(self, store: DraftStore, emit: Callable[[Event], None]) -> None:
+        self._store = store
         self._emit = emit
         self._known: dict[str, str] = {}
 
     async def read(self, session_id: str) -> str:
         """The draft, which the window is about to know. Raises StoreUnavailable."""
-        self._known[session_id] = text = await self._sessions.draft(session_id)
+        self._known[session_id] = text = await self._store.read(session_id)
         return text
 
     async def save(self, session_id: str, text: str) -> None:
         """Keep what the window wrote, under what others wrote meanwhile. Raises StoreUnavailable."""
-        added = await self._sessions.save_draft(session_id, text, known=self._known.get(session_id, ""))
+        added = await self._store.save(session_id, text, known=self._known.get(session_id, ""))
         self._known[session_id] = "\n\n".join(filter(None, (added, text)))
         self._tell(session_id, added)
 

@@ -45,7 +45,8 @@ from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
-from ..store.sessions import NEW_SESSION, SessionStore, UnknownSession
+from ..store.session_rows import UnknownSession
+from ..store.sessions import NEW_SESSION, SessionStore
 from .answering import Answering, LibraryReading
 from .drafts import Drafts
 from .formulas import FormulaDrawing
@@ -86,7 +87,7 @@ class Engine:
         self._profile = profile
         self._emit = emit
         self._formulas = FormulaDrawing(formulas, emit)
-        self._drafts = Drafts(sessions, emit)
+        self._drafts = Drafts(sessions.drafts, emit)
         self._answering = Answering(
             sessions=sessions,
             leases=leases,
@@ -206,7 +207,7 @@ class Engine:
 
     async def keep_question(self, session_id: str, text: str) -> None:
         """Keep a question that cannot be asked now as the chat's draft, above the one that is there."""
-        await self._sessions.keep_as_draft(session_id, text)
+        await self._sessions.drafts.put_above(session_id, text)
 
     async def find_session(self, beginning: str) -> str:
         """The id of the only session whose id begins so. Raises UnknownSession."""

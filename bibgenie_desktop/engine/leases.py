@@ -7,8 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from ..store.database import StoreUnavailable
-from ..store.leases import LeaseStore
-from ..store.sessions import Guard
+from ..store.leases import Guard, LeaseStore
 
 _log = logging.getLogger(__name__)
 

@@ -11,16 +11,20 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from ..sessions.citations import CitationState
-from ..sessions.nodes import Role
+from ..sessions.nodes import Beginning, Role
 from ..sessions.parts import ToolState
 
-VERSION = 2
+VERSION = 3
 """Grows when a message changes its meaning; window and engine of two versions refuse each other."""
 
 LibraryState: TypeAlias = Literal["none", "reading", "indexing", "ready", "failed"]
 SegmentKind: TypeAlias = Literal["text", "citation", "tool", "reasoning"]
 ModelLoading: TypeAlias = Literal["loading", "ready", "failed"]
 FileKind: TypeAlias = Literal["pdf", "epub"]
+ExportFormat: TypeAlias = Literal["md", "json", "html"]
+
+UNDO_SECONDS = 10
+"""So long a deleted chat can be brought back."""
 
 MOST_FORMULAS = 32
 """In one command."""
@@ -77,6 +81,150 @@ class SendMessage:
     text: str
     session_id: str = ""
     is_draft: bool = True
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Answer the last question of the branch anew (T-4). `node_id` is the answer that is retried, or its question.
+
+    Only the last real answer, or a question that has none, can be retried; for older ones, and while the chat is at
+    work, the engine refuses by CommandFailed. Else answered by TurnStarted. The former answer leaves the branch and
+    stays stored. Where nothing comes of the new one, the branch goes back to it.
+    """
+
+    session_id: str
+    node_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueAnswer:
+    """Go on with the last answer of the branch, which was interrupted or stopped: its text begins the new one (T-6).
+
+    Answered as Retry is.
+    """
+
+    session_id: str
+    node_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EditMessage:
+    """Ask a question of the branch in another way: `text` becomes a sibling of `node_id` and is answered (T-4).
+
+    Answered by TurnStarted or CommandFailed. What hung on the former question leaves the branch and stays stored.
+    """
+
+    session_id: str
+    node_id: str
+    text: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """Begin a new chat at a complete answer (T-3). Answered by SessionMade or CommandFailed."""
+
+    session_id: str
+    node_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchTo:
+    """Let the active branch lead through `node_id`, down to where it was left (T-4).
+
+    Answered by CommandDone, after a BranchChanged if the branch is another one now, or by CommandFailed.
+    """
+
+    session_id: str
+    node_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContinueDamaged:
+    """Begin a new chat at the last sound complete answer of a damaged one (T-5). Answered as Fork is."""
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class FetchTree:
+    """Answered by Tree: every node that was ever on the session's active branch."""
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteSession:
+    """Delete a chat for good (T-7): at once it is gone from the lists, and UNDO_SECONDS later from the disk.
+
+    Answered by CommandDone, and by CommandFailed while the chat is at work.
+    """
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class UndoDelete:
+    """Bring a chat back that was deleted just now. Answered by CommandDone; by CommandFailed if it is gone."""
+
+    session_id: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PinSession:
+    """Keep a chat at the top of the list, or no more. Answered by CommandDone."""
+
+    session_id: str
+    pinned: bool
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSession:
+    """Put a chat away from the list, or back into it. Answered by CommandDone."""
+
+    session_id: str
+    archived: bool
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHistory:
+    """Search what was written in all chats, on every branch (T-8). Answered by HistoryFound."""
+
+    text: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ExportSession:
+    """Write a chat into a new file: its active branch, or `whole`, every branch. Answered by CommandDone.
+
+    A file that exists is replaced only if `overwrite`; the file dialog has asked then.
+    """
+
+    session_id: str
+    path: str
+    format: ExportFormat
+    whole: bool = False
+    overwrite: bool = False
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ImportSession:
+    """Take a chat from a JSON file that was exported. Answered by SessionMade or CommandFailed."""
+
+    path: str
     request: int = 0
 
 
@@ -174,6 +322,20 @@ Command: TypeAlias = (
     | OpenSession
     | FetchBodies
     | SendMessage
+    | Retry
+    | ContinueAnswer
+    | EditMessage
+    | Fork
+    | SwitchTo
+    | ContinueDamaged
+    | FetchTree
+    | DeleteSession
+    | UndoDelete
+    | PinSession
+    | ArchiveSession
+    | SearchHistory
+    | ExportSession
+    | ImportSession
     | StopTurn
     | SaveDraft
     | RenameSession
@@ -190,7 +352,10 @@ Command: TypeAlias = (
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One line of the session list. `tokens` is the newest answer's occupancy, 0 where none is known."""
+    """One line of the session list. `tokens` is the newest answer's occupancy, 0 where none is known.
+
+    `forked_from_id` is the chat that a fork was made from, "" for none; that one may be deleted.
+    """
 
     id: str
     title: str
@@ -200,6 +365,9 @@ class SessionRow:
     branch_revision: int
     model: str | None
     updated_at: str
+    forked_from_id: str = ""
+    is_pinned: bool = False
+    is_archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +380,11 @@ class ModelRow:
 
 @dataclass(frozen=True, slots=True)
 class BranchRow:
-    """One node of the active branch, without its body. `characters` lets a view estimate its height."""
+    """One node of the active branch, without its body. `characters` lets a view estimate its height.
+
+    It is the `version`-th, from 1, of `versions` that were written in this place (checkpoints are looked through);
+    `previous_id` and `next_id` are those beside it, "" for none.
+    """
 
     node_id: str
     role: Role
@@ -220,6 +392,42 @@ class BranchRow:
     model: str | None
     stop_reason: str | None
     characters: int
+    version: int = 1
+    versions: int = 1
+    previous_id: str = ""
+    next_id: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeRow:
+    """One node of a session's whole tree. `excerpt` is its beginning in one line; `is_active`: it is on the branch."""
+
+    node_id: str
+    parent_id: str
+    role: Role
+    created_at: str
+    stop_reason: str | None
+    excerpt: str
+    is_active: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryHit:
+    """A message that was found: in which chat, and the words around the first place, which is `match`.
+
+    `is_active` tells whether it lies on that chat's active branch.
+    """
+
+    session_id: str
+    title: str
+    node_id: str
+    role: Role
+    created_at: str
+    before: str
+    match: str
+    after: str
+    is_active: bool
+    is_archived: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +491,9 @@ class SessionList:
 class Branch:
     """A session's active branch, root first, in pieces of which the last has `more` False.
 
-    The draft is what the pieces' `draft` make together: it is in the last one, but for a very long one.
+    The draft is what the pieces' `draft` make together: it is in the last one, but for a very long one. `damage` is one
+    plain sentence where the stored chat is damaged, the same in all pieces: then the rows are what can be read of it,
+    and it is read-only (T-5).
     """
 
     session_id: str
@@ -291,6 +501,7 @@ class Branch:
     branch_revision: int
     rows: tuple[BranchRow, ...]
     draft: str = ""
+    damage: str = ""
     more: bool = False
     request: int = 0
 
@@ -322,12 +533,19 @@ class LibraryProgress:
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """The question is stored; its answer begins. `session_id` is new where the command named none."""
+    """The question is stored as `node_id`; its answer begins. `session_id` is new where the command named none.
+
+    `parent_id` is the node before the question, "" for none. The branch that the window shows ends there now: behind it
+    come the question, which is a new one after `ask` and `edit`, and the answer, which after `continue` begins with the
+    text that was kept: it is told as AnswerText and so on like the rest.
+    """
 
     session_id: str
     node_id: str
     title: str
     model: str
+    beginning: Beginning = "ask"
+    parent_id: str = ""
     request: int = 0
 
 
@@ -413,13 +631,50 @@ class TurnFailed:
 
 @dataclass(frozen=True, slots=True)
 class BranchChanged:
-    """After a commit: what changed, and by which operation (the door for changes)."""
+    """After a commit: what changed, and by which operation (the door for changes).
+
+    `append_user` and `append_assistant` add at the end, or beside the branch where `leaf_id` is none of `added`. After
+    `retry`, `continue`, `edit`, `switch`, `give_up` (nothing came of an answer: the branch is as it was before) and
+    `recover` (an answer whose process was killed) it is another branch: open the session again.
+    """
 
     operation: str
     session_id: str
     leaf_id: str | None
     branch_revision: int
     added: tuple[str, ...]
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SessionMade:
+    """A new chat that nobody asked a question in yet: a fork, a continued or an imported one."""
+
+    session_id: str
+    title: str
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A session's whole tree, parents before children, in pieces of which the last has `more` False."""
+
+    session_id: str
+    rows: tuple[TreeRow, ...]
+    more: bool = False
+    request: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryFound:
+    """What a search found, the best first, in pieces of which the last has `more` False.
+
+    `is_cut`: there are more than were asked for.
+    """
+
+    hits: tuple[HistoryHit, ...]
+    is_cut: bool = False
+    more: bool = False
     request: int = 0
 
 
@@ -543,6 +798,9 @@ Event: TypeAlias = (
     | BranchChanged
     | SessionsChanged
     | DraftAdded
+    | SessionMade
+    | Tree
+    | HistoryFound
     | SessionRenamed
     | ModelList
     | ModelChosen

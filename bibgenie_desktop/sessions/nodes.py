@@ -13,6 +13,9 @@ StopReason: TypeAlias = Literal[
     "stop", "length", "content_filter", "step_limit", "context_full", "cancelled", "interrupted", "error"
 ]
 
+Beginning: TypeAlias = Literal["ask", "retry", "edit", "continue"]
+"""What an answer begins with."""
+
 ROLES: frozenset[str] = frozenset(get_args(Role))
 STOP_REASONS: frozenset[str] = frozenset(get_args(StopReason))
 STABLE: frozenset[str] = frozenset({"stop", "length"})
@@ -43,7 +46,10 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A chat: its active branch ends at `leaf_id`; `branch_revision` grows with durable changes only (T-2)."""
+    """A chat: its active branch ends at `leaf_id`; `branch_revision` grows with durable changes only (T-2).
+
+    `forked_from_id` is the session that a fork was made from, which may be deleted by now.
+    """
 
     id: str
     title: str
@@ -52,6 +58,9 @@ class Session:
     model: str | None
     created_at: str
     updated_at: str
+    forked_from_id: str | None = None
+    is_pinned: bool = False
+    is_archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)

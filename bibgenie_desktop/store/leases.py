@@ -13,13 +13,31 @@ from typing import Any
 from sqlalchemy import Connection, Row, select
 
 from .database import Database
+from .encoding import Clock, timestamp
 from .schema import lease
-from .sessions import Clock, Guard, timestamp
+
+Guard = Callable[[Connection], bool]
+"""Tells within a transaction whether it may write."""
 
 EXPIRY = timedelta(seconds=30)
 """How long a lease lasts after its last heartbeat."""
 FORGOTTEN = timedelta(days=1)
 """After so long a lease is removed: a chat that never came to be would keep its own for ever."""
+
+
+class NotHeld(Exception):
+    """The session is another engine's by now."""
+
+
+def anyone(connection: Connection) -> bool:
+    """The guard of what is always allowed."""
+    return True
+
+
+def see_to(allowed: Guard, connection: Connection) -> None:
+    """Go on only if a transaction is allowed. Raises NotHeld."""
+    if not allowed(connection):
+        raise NotHeld
 
 
 class LeaseStore:
@@ -46,6 +64,15 @@ class LeaseStore:
     def guard(self, session_id: str, kind: str) -> Guard:
         """Does what `acquire` does as a part of another transaction: what that writes, the holder alone writes."""
         return lambda connection: self._acquire(connection, session_id, kind)
+
+    def free(self, session_id: str) -> Guard:
+        """Whether no other engine works on the session, asked within a transaction; nothing is taken."""
+
+        def is_free(connection: Connection) -> bool:
+            found = connection.execute(select(lease).where(lease.c.session_id == session_id)).one_or_none()
+            return found is None or found.owner == self._owner or not self._is_live(found, self._clock())
+
+        return is_free
 
     def _acquire(self, connection: Connection, session_id: str, kind: str) -> bool:
         now = self._clock()

@@ -18,8 +18,8 @@ from ..sessions.library import (
     plain,
 )
 from ..sessions.locators import ItemRef, LibraryRef
+from .encoding import encode_json
 from .library_schema import annotation, attachment, item, note
-from .sessions import encode_json
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from sqlalchemy import Connection, Table, delete, func, select, text
 
 from ..sessions.library import AttachmentRecord, LibraryRecord, LibrarySnapshot, PageText, plain
 from ..sessions.locators import ItemRef
+from .encoding import encode_json
 from .library_rows import annotation_values, attachment_values, item_text, item_values, note_values, unread
 from .library_schema import annotation, attachment, collection, item, library, note, page, passage, source
-from .sessions import encode_json
 
 PASSAGE_CHARACTERS = 1_000
 """A passage is a run of whole paragraphs of about this length."""

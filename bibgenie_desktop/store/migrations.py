@@ -13,7 +13,8 @@ from sqlalchemy import Connection
 from .backups import back_up
 from .database import StoreUnavailable
 from .header import is_damage, read_header
-from .schema import APPEND_ONLY, APPLICATION_ID, SCHEMA_VERSION, metadata
+from .node_text import fill_node_text
+from .schema import APPEND_ONLY, APPLICATION_ID, FULL_TEXT, SCHEMA_VERSION, metadata
 
 RESTORING = (
     "restore a backup (end BibGenie, move sessions.sqlite, sessions.sqlite-wal and sessions.sqlite-shm away, then copy "
@@ -74,29 +75,95 @@ def migrate(connection: Connection, path: Path, clock: Callable[[], datetime]) -
         return
     if version == 0:
         metadata.create_all(connection)
+        connection.exec_driver_sql(FULL_TEXT)
         for trigger in APPEND_ONLY:
             connection.exec_driver_sql(trigger)
         connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
     elif version in _MIGRATIONS:
         back_up(path, version, clock())
         for step in range(version, SCHEMA_VERSION):
-            connection.exec_driver_sql(_MIGRATIONS[step])
+            for statement in _MIGRATIONS[step]:
+                connection.exec_driver_sql(statement)
+        fill_node_text(connection)
     else:
         raise _newer(path)  # brought forward by another program since it was looked at
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
-_MIGRATIONS: Mapping[int, str] = {
-    1: """
-    CREATE TABLE lease (
-        session_id TEXT NOT NULL,
-        owner TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        heartbeat_at TEXT NOT NULL,
-        acquired_at TEXT NOT NULL,
-        PRIMARY KEY (session_id)
-    )
-    """,
+_MIGRATIONS: Mapping[int, tuple[str, ...]] = {
+    1: (
+        """
+        CREATE TABLE lease (
+            session_id TEXT NOT NULL,
+            owner TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            heartbeat_at TEXT NOT NULL,
+            acquired_at TEXT NOT NULL,
+            PRIMARY KEY (session_id)
+        )
+        """,
+    ),
+    2: (
+        "ALTER TABLE session ADD COLUMN used INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN forked_from_id TEXT",
+        "ALTER TABLE session ADD COLUMN forked_at_id TEXT",
+        "ALTER TABLE session ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN archived_at TEXT",
+        "ALTER TABLE session ADD COLUMN deleted_at TEXT",
+        """
+        UPDATE session SET used = (
+            SELECT count(*) FROM session AS other
+            WHERE (other.updated_at, other.id) <= (session.updated_at, session.id)
+        )
+        """,
+        "ALTER TABLE session_node ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
+        # The leaf of each session was visited last.
+        """
+        UPDATE session_node SET visited = (SELECT branch_revision FROM session WHERE session.id = session_id)
+        WHERE node_id = (SELECT leaf_id FROM session WHERE session.id = session_id)
+        """,
+        "DROP TABLE stream_journal",  # nothing ever wrote into it
+        """
+        CREATE TABLE stream_journal (
+            session_id TEXT NOT NULL,
+            parent_id TEXT NOT NULL,
+            previous_leaf_id TEXT,
+            beginning TEXT NOT NULL,
+            parts TEXT NOT NULL,
+            model TEXT,
+            started_at TEXT NOT NULL,
+            updated_at TEXT NOT NULL,
+            PRIMARY KEY (session_id),
+            FOREIGN KEY(session_id) REFERENCES session (id),
+            FOREIGN KEY(parent_id) REFERENCES node (id),
+            FOREIGN KEY(previous_leaf_id) REFERENCES node (id)
+        )
+        """,
+        """
+        CREATE TABLE erasure (
+            session_id TEXT NOT NULL,
+            node_ids TEXT NOT NULL,
+            deleted_at TEXT NOT NULL,
+            PRIMARY KEY (session_id)
+        )
+        """,
+        """
+        CREATE TABLE node_text (
+            id INTEGER NOT NULL,
+            node_id TEXT NOT NULL,
+            text TEXT NOT NULL,
+            PRIMARY KEY (id),
+            FOREIGN KEY(node_id) REFERENCES node (id),
+            UNIQUE (node_id)
+        )
+        """,
+        """
+        CREATE VIRTUAL TABLE node_fts USING fts5(
+            text, content='node_text', content_rowid='id',
+            tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+        )
+        """,
+    ),
 }
 """What brings a file of each older version to the next, written out: the tables of `schema` go on changing."""
 

@@ -18,7 +18,7 @@ from sqlalchemy import (
 APPLICATION_ID = 0x42694265
 """Marks the file as ours in SQLite's header ("BiBe")."""
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 """Stored as `PRAGMA user_version`; grows with each migration (T-9)."""
 
 metadata = MetaData()
@@ -47,6 +47,13 @@ session = Table(
     Column("model", Text),
     Column("created_at", Text, nullable=False),
     Column("updated_at", Text, nullable=False),
+    Column("used", Integer, nullable=False, server_default="0"),
+    # No foreign keys: where a fork comes from may be deleted, and the fork stays.
+    Column("forked_from_id", Text),
+    Column("forked_at_id", Text),
+    Column("is_pinned", Integer, nullable=False, server_default="0"),
+    Column("archived_at", Text),
+    Column("deleted_at", Text),
 )
 
 session_node = Table(
@@ -54,6 +61,7 @@ session_node = Table(
     metadata,
     Column("session_id", Text, ForeignKey("session.id"), primary_key=True),
     Column("node_id", Text, ForeignKey("node.id"), primary_key=True),
+    Column("visited", Integer, nullable=False, server_default="0"),
     sqlite_with_rowid=False,
 )
 Index("session_node_node", session_node.c.node_id)
@@ -153,6 +161,8 @@ stream_journal = Table(
     metadata,
     Column("session_id", Text, ForeignKey("session.id"), primary_key=True),
     Column("parent_id", Text, ForeignKey("node.id"), nullable=False),
+    Column("previous_leaf_id", Text, ForeignKey("node.id")),
+    Column("beginning", Text, nullable=False),
     Column("parts", Text, nullable=False),
     Column("model", Text),
     Column("started_at", Text, nullable=False),
@@ -169,6 +179,31 @@ lease = Table(
     Column("heartbeat_at", Text, nullable=False),
     Column("acquired_at", Text, nullable=False),
 )
+
+# What is still to be wiped from the file and its backups: the ids of deleted nodes, never their text.
+erasure = Table(
+    "erasure",
+    metadata,
+    Column("session_id", Text, primary_key=True),
+    Column("node_ids", Text, nullable=False),
+    Column("deleted_at", Text, nullable=False),
+)
+
+# What is searched for in a message: its words, folded (store.search_text).
+node_text = Table(
+    "node_text",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("node_id", Text, ForeignKey("node.id"), nullable=False, unique=True),
+    Column("text", Text, nullable=False),
+)
+
+FULL_TEXT = """
+    CREATE VIRTUAL TABLE node_fts USING fts5(
+        text, content='node_text', content_rowid='id', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+    )
+    """
+"""The full-text index over `node_text`; SQLAlchemy knows no virtual tables."""
 
 APPEND_ONLY = (
     """

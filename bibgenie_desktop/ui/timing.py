@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Protocol
 
 from PySide6.QtCore import QObject, Qt, QTimer
@@ -83,24 +83,3 @@ class Coalesced:
     def _rest(self) -> None:
         self._resting = False
         self._timer.start(self._milliseconds)
-
-
-class Stepwise:
-    """Works through `steps`, one each `milliseconds`: what is between them does not wait for the whole."""
-
-    def __init__(self, steps: Iterator[None], milliseconds: int, make_timer: MakeTimer) -> None:
-        self._steps = steps
-        self._milliseconds = milliseconds
-        self._timer = make_timer(self._step)
-
-    def start(self) -> None:
-        """Begin, or go on."""
-        self._timer.start(self._milliseconds)
-
-    def stop(self) -> None:
-        """Do no more."""
-        self._timer.stop()
-
-    def _step(self) -> None:
-        if next(self._steps, self) is not self:
-            self.start()

@@ -49,7 +49,7 @@ async def test_a_question_that_waits_for_its_model_is_the_draft_once_the_engine_
         sending = await on_its_way(room, model, SendMessage("half of it, and all", request=5))
         await room.engine.close()
         await sending
-        assert await room.sessions.draft("") == "half of it, and all"
+        assert await room.sessions.drafts.read("") == "half of it, and all"
         refusal = room.last(CommandFailed)
         assert (refusal.code, refusal.request) == ("closing", 5)
         assert room.told(TurnStarted) == []
@@ -63,7 +63,7 @@ async def test_a_question_given_up_while_its_model_is_loaded_is_the_draft(shelf:
         sending = await on_its_way(room, model, SendMessage("Why?", is_draft=False))
         sending.cancel()
         await asyncio.wait([sending])
-        assert await room.sessions.draft("") == "Why?"
+        assert await room.sessions.drafts.read("") == "Why?"
 
 
 @pytest.mark.req("T-6", "S-3")
@@ -83,7 +83,7 @@ async def test_a_question_of_an_engine_that_slept_is_not_put_into_anothers_branc
         stalled.preparing.opened.set()
         await sending
         assert one.last(CommandFailed).code == "leased"
-        assert await one.sessions.draft(session_id) == "Mine?"
+        assert await one.sessions.drafts.read(session_id) == "Mine?"
         gate.opened.set()
         await other.engine.turns_settled()
         texts = [node.text for node in await one.branch(session_id)]
@@ -126,16 +126,16 @@ async def test_what_a_command_puts_into_a_draft_outlives_the_windows_saving_and_
         session_id = await room.send("First?")
         await room.engine.handle(OpenSession(session_id))
         await room.engine.handle(SaveDraft("mine", session_id))
-        await room.sessions.keep_as_draft(session_id, "From a command?")
+        await room.sessions.drafts.put_above(session_id, "From a command?")
         await room.engine.handle(SaveDraft("mine, longer", session_id))
         [added] = room.told(DraftAdded)
         assert (added.session_id, added.text) == (session_id, "From a command?")
-        assert await room.sessions.draft(session_id) == "From a command?\n\nmine, longer"
+        assert await room.sessions.drafts.read(session_id) == "From a command?\n\nmine, longer"
         # The window shows both now; the next one comes while it sends.
-        await room.sessions.keep_as_draft(session_id, "And another?")
+        await room.sessions.drafts.put_above(session_id, "And another?")
         await room.engine.handle(SendMessage("From a command?\n\nmine, longer", session_id))
         await room.engine.turns_settled()
-        assert await room.sessions.draft(session_id) == "And another?"
+        assert await room.sessions.drafts.read(session_id) == "And another?"
         assert room.last(DraftAdded).text == "And another?"
 
 
@@ -146,4 +146,4 @@ async def test_a_draft_that_nobody_else_touched_is_told_to_nobody(shelf: Shelf, 
             await room.engine.handle(SaveDraft(text))
         await room.send("whole")
         assert room.told(DraftAdded) == []
-        assert await room.sessions.draft("") == ""
+        assert await room.sessions.drafts.read("") == ""

@@ -139,12 +139,12 @@ async def test_a_request_that_is_too_large_is_not_sent_and_becomes_the_draft(she
         await room.engine.handle(SendMessage(long, request=4))
         assert (failure(room).code, failure(room).request) == ("too_large", 4)
         assert "tokens larger than the model takes; nothing was sent" in failure(room).sentence
-        assert await room.sessions.draft("") == long.strip()
+        assert await room.sessions.drafts.read("") == long.strip()
         assert await room.sessions.sessions() == []
         session_id = await room.send("One?")
         await room.engine.handle(SendMessage(long, session_id))
         assert len(await room.branch(session_id)) == 2
-        assert await room.sessions.draft(session_id) == long.strip()
+        assert await room.sessions.drafts.read(session_id) == long.strip()
     assert len(model.requests) == 1
 
 
@@ -176,7 +176,7 @@ async def test_a_question_that_meets_a_closing_engine_becomes_the_draft(shelf: S
         model.preparing.opened.set()
         await sending
         assert failure(room).code == "closing"
-        assert await room.sessions.draft("") == "What is front matter?"
+        assert await room.sessions.drafts.read("") == "What is front matter?"
         assert await room.sessions.sessions() == []
         await room.engine.handle(ListSessions(request=10))
         assert room.last(CommandFailed).code == "closing"

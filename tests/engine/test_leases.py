@@ -119,7 +119,7 @@ async def test_a_chat_in_which_another_engine_answers_takes_no_question(shelf: S
         assert (refusal.code, refusal.request) == ("leased", 7)
         assert refusal.sentence.startswith(LEASED)
         assert len(refusal.sentence.splitlines()) == 1
-        assert await other.sessions.draft(session_id) == "And back matter?"
+        assert await other.sessions.drafts.read(session_id) == "And back matter?"
         assert await texts(other, session_id) == ["What is front matter?"]
         gate.opened.set()
         await one.engine.turns_settled()
@@ -130,7 +130,7 @@ async def test_a_chat_in_which_another_engine_answers_takes_no_question(shelf: S
             "And back matter?",
             "Gladly.",
         ]
-        assert await other.sessions.draft(session_id) == ""
+        assert await other.sessions.drafts.read(session_id) == ""
         assert held(one) == []
 
 
@@ -141,9 +141,9 @@ async def test_a_refused_question_from_a_script_stands_above_the_draft_that_is_t
     gate = Gate()
     async with two(shelf, tmp_path, half(gate), ScriptedModel()) as (one, other):
         session_id = await streaming(one, gate)
-        await one.sessions.save_draft(session_id, "half a thought")
+        await one.sessions.drafts.save(session_id, "half a thought")
         await other.engine.handle(SendMessage("And back matter?", session_id, is_draft=False))
-        assert await one.sessions.draft(session_id) == "And back matter?\n\nhalf a thought"
+        assert await one.sessions.drafts.read(session_id) == "And back matter?\n\nhalf a thought"
         gate.opened.set()
 
 

@@ -240,7 +240,7 @@ async def test_what_fits_is_judged_by_the_model_that_was_chosen(shelf: Shelf, tm
         await room.engine.handle(SendMessage("And now?", session_id, request=8))
         assert failures(room) == [("too_large", 8)]
         assert small.requests == []
-        assert await room.sessions.draft(session_id) == "And now?"
+        assert await room.sessions.drafts.read(session_id) == "And now?"
 
 
 @pytest.mark.req("A-2")

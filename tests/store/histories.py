@@ -10,7 +10,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from bibgenie_desktop.sessions.parts import TextPart
-from bibgenie_desktop.store.sessions import Clock, SessionStore
+from bibgenie_desktop.store.encoding import Clock
+from bibgenie_desktop.store.sessions import SessionStore
 
 START = datetime(2026, 11, 30, 18, 50, 48, 123_000, tzinfo=UTC)
 

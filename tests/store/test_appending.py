@@ -15,7 +15,10 @@ from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.nodes import STOP_REASONS, ChangeSet, Node, StopReason
 from bibgenie_desktop.sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart
 from bibgenie_desktop.sessions.usage import Usage
-from bibgenie_desktop.store.sessions import NEW_SESSION, SentDraft, SessionStore, UnknownSession, timestamp
+from bibgenie_desktop.store.drafts import SentDraft
+from bibgenie_desktop.store.encoding import timestamp
+from bibgenie_desktop.store.session_rows import UnknownSession
+from bibgenie_desktop.store.sessions import NEW_SESSION, SessionStore
 from tests.sessions.values import parts, usages
 from tests.store.histories import START, answer, ask, opened, talk, ticking
 
@@ -141,10 +144,10 @@ async def test_an_answer_is_refused_where_it_may_not_hang(tmp_path: Path) -> Non
 @pytest.mark.req("T-1")
 async def test_a_question_in_an_unknown_session_is_refused_and_its_draft_stays(tmp_path: Path) -> None:
     async with opened(tmp_path / "sessions.sqlite") as store:
-        await store.save_draft("unknown", "half a thought")
+        await store.drafts.save("unknown", "half a thought")
         with pytest.raises(UnknownSession, match="There is no chat"):
             await ask(store, "unknown")
-        assert await store.draft("unknown") == "half a thought"
+        assert await store.drafts.read("unknown") == "half a thought"
         assert await store.sessions() == []
 
 
@@ -173,15 +176,15 @@ async def test_a_draft_is_kept_across_restarts_and_moves_no_revision(tmp_path: P
     async with opened(path) as store:
         session_id, _ = await talk(store, 1)
         before = await store.session(session_id)
-        await store.save_draft(session_id, "half a\nthought 漢字")
-        await store.save_draft(NEW_SESSION, "another")
+        await store.drafts.save(session_id, "half a\nthought 漢字")
+        await store.drafts.save(NEW_SESSION, "another")
     async with opened(path, prefix="b") as store:
-        assert await store.draft(session_id) == "half a\nthought 漢字"
-        assert await store.draft(NEW_SESSION) == "another"
-        await store.save_draft(session_id, "whole")
-        assert await store.draft(session_id) == "whole"
-        await store.save_draft(session_id, "")
-        assert await store.draft(session_id) == ""
+        assert await store.drafts.read(session_id) == "half a\nthought 漢字"
+        assert await store.drafts.read(NEW_SESSION) == "another"
+        await store.drafts.save(session_id, "whole")
+        assert await store.drafts.read(session_id) == "whole"
+        await store.drafts.save(session_id, "")
+        assert await store.drafts.read(session_id) == ""
         assert await store.session(session_id) == before
 
 
@@ -189,12 +192,12 @@ async def test_a_draft_is_kept_across_restarts_and_moves_no_revision(tmp_path: P
 async def test_sending_empties_the_draft_of_its_session_only(tmp_path: Path) -> None:
     async with opened(tmp_path / "sessions.sqlite") as store:
         session_id, _ = await talk(store, 1)
-        await store.save_draft(session_id, "here")
-        await store.save_draft(NEW_SESSION, "there")
+        await store.drafts.save(session_id, "here")
+        await store.drafts.save(NEW_SESSION, "there")
         await send(store, session_id, "here", "here")
-        assert (await store.draft(session_id), await store.draft(NEW_SESSION)) == ("", "there")
+        assert (await store.drafts.read(session_id), await store.drafts.read(NEW_SESSION)) == ("", "there")
         await send(store, NEW_SESSION, "the", "there")
-        assert await store.draft(NEW_SESSION) == ""
+        assert await store.drafts.read(NEW_SESSION) == ""
 
 
 async def send(store: SessionStore, session_id: str, known: str, text: str) -> None:
@@ -221,21 +224,21 @@ async def test_what_others_wrote_into_a_draft_outlives_its_sending_and_its_savin
 ) -> None:
     async with opened(tmp_path / "sessions.sqlite") as store:
         session_id, _ = await talk(store, 1)
-        await store.save_draft(session_id, others)
-        assert await store.save_draft(session_id, sent, known=known) == left
-        assert await store.draft(session_id) == "\n\n".join(filter(None, (left, sent)))
-        await store.save_draft(session_id, others)
+        await store.drafts.save(session_id, others)
+        assert await store.drafts.save(session_id, sent, known=known) == left
+        assert await store.drafts.read(session_id) == "\n\n".join(filter(None, (left, sent)))
+        await store.drafts.save(session_id, others)
         await send(store, session_id, known, sent)
-        assert await store.draft(session_id) == left
+        assert await store.drafts.read(session_id) == left
 
 
 @pytest.mark.req("U-3")
 async def test_a_question_from_elsewhere_leaves_the_draft_alone(tmp_path: Path) -> None:
     async with opened(tmp_path / "sessions.sqlite") as store:
         session_id, _ = await talk(store, 1)
-        await store.save_draft(session_id, "half a thought")
+        await store.drafts.save(session_id, "half a thought")
         await store.append_user(session_id, [TextPart("Why?")], title="", model="m")
-        assert await store.draft(session_id) == "half a thought"
+        assert await store.drafts.read(session_id) == "half a thought"
 
 
 @pytest.mark.req("U-2", "U-3")
@@ -254,9 +257,9 @@ async def test_a_question_that_was_not_taken_is_kept_above_the_draft(
     async with opened(tmp_path / "sessions.sqlite") as store:
         session_id, _ = await talk(store, 1)
         before = await store.session(session_id)
-        await store.save_draft(session_id, known)
-        await store.keep_as_draft(session_id, refused)
-        assert await store.draft(session_id) == kept
+        await store.drafts.save(session_id, known)
+        await store.drafts.put_above(session_id, refused)
+        assert await store.drafts.read(session_id) == kept
         assert await store.session(session_id) == before
 
 
@@ -282,7 +285,7 @@ async def test_the_revision_counts_the_changes_of_the_branch_and_nothing_else(
                     await answer(store, session_id, first)
                     stored += 1
                 case "draft":
-                    await store.save_draft(session_id, "x")
+                    await store.drafts.save(session_id, "x")
                 case _:
                     await store.sessions()
             session = await store.session(session_id)

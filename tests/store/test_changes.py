@@ -102,7 +102,7 @@ async def test_an_own_change_on_top_of_anothers_hides_it_not(path: Path) -> None
 async def test_drafts_and_leases_of_others_change_no_session(path: Path) -> None:
     async with two(path) as (own, other, changes):
         session_id, _ = await ask(own)
-        await other.save_draft(session_id, "half a question")
+        await other.drafts.save(session_id, "half a question")
         leases = LeaseStore(other.database, owner="b", clock=lambda: START, has_ended=lambda _: False)
         await leases.acquire(session_id, "turn")
         assert await changes.look() == ()
@@ -159,7 +159,7 @@ async def test_as_long_as_nobody_writes_a_look_reads_no_sessions(path: Path) -> 
         sqlalchemy.event.listen(reader, "before_cursor_execute", lambda _c, _k, sql, *_: statements.append(sql))
         await changes.look()
         assert statements == ["BEGIN", "PRAGMA data_version"]
-        await other.save_draft("", "half a question")
+        await other.drafts.save("", "half a question")
         await changes.look()
         assert len(statements) == 5
         await changes.look()

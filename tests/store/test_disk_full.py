@@ -24,9 +24,12 @@ async def test_a_full_disk_refuses_a_change_and_takes_the_next_that_fits(tmp_pat
     try:
         await database.write(lambda connection: connection.exec_driver_sql("PRAGMA max_page_count = 60").scalar())
         store = SessionStore(database, clock=ticking(), new_id=counted_ids("b"))
-        await store.save_draft(session_id, "kept")
+        await store.drafts.save(session_id, "kept")
         before = await store.session(session_id)
-        for act in (lambda: ask(store, session_id, "x" * 400_000), lambda: store.save_draft(session_id, "x" * 400_000)):
+        for act in (
+            lambda: ask(store, session_id, "x" * 400_000),
+            lambda: store.drafts.save(session_id, "x" * 400_000),
+        ):
             with pytest.raises(StoreUnavailable) as refusal:
                 await act()
             assert refusal.value.code == "full"
@@ -34,7 +37,7 @@ async def test_a_full_disk_refuses_a_change_and_takes_the_next_that_fits(tmp_pat
                 f"The history ({path}) is unchanged, for the disk is full: free some space and try again."
             )
         assert await store.session(session_id) == before
-        assert await store.draft(session_id) == "kept"
+        assert await store.drafts.read(session_id) == "kept"
         assert [node.id for node in (await store.branch(session_id)).nodes] == ids
         assert await store.integrity() == []
         await ask(store, session_id, "a short one")

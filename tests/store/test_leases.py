@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from bibgenie_desktop.store.database import Database, StoreUnavailable
+from bibgenie_desktop.store.encoding import timestamp
 from bibgenie_desktop.store.leases import EXPIRY, FORGOTTEN, LeaseStore
-from bibgenie_desktop.store.sessions import timestamp
 from tests.store.histories import START, opened, spoil
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import pytest
 
 from bibgenie_desktop.sessions.parts import TextPart
 from bibgenie_desktop.sessions.usage import Usage
-from bibgenie_desktop.store.sessions import UnknownSession
+from bibgenie_desktop.store.session_rows import UnknownSession
 from tests.store.histories import START, answer, ask, opened, spoil, talk, ticking
 
 

@@ -65,7 +65,7 @@ async def test_an_older_history_is_brought_forward_with_all_that_it_holds(older:
         branch = await store.branch(SESSION)
         assert [node.text for node in branch.nodes] == ["question 0", "answer 0", "question 1", "answer 1"]
         assert branch.damage is None
-        assert await store.draft(SESSION) == "a draft"
+        assert await store.drafts.read(SESSION) == "a draft"
         assert await store.integrity() == []
         await ask(store, SESSION)
     with closing(sqlite3.connect(older)) as connection:
@@ -109,7 +109,7 @@ async def test_the_copy_holds_also_what_stood_in_the_log_only(older: Path) -> No
         other.execute("UPDATE draft SET text = 'the newest draft'")
         other.commit()
         async with opened(older) as store:
-            assert await store.draft(SESSION) == "the newest draft"
+            assert await store.drafts.read(SESSION) == "the newest draft"
         [copy] = copies(older)
         assert any("the newest draft" in line for line in content(copy))
 
@@ -222,7 +222,7 @@ async def test_a_copy_is_put_back_as_the_sentence_says_and_the_log_that_lay_ther
     shutil.copy(copy, older)
     async with opened(older, prefix="b") as store:
         assert await store.integrity() == []
-        assert await store.draft(SESSION) == "a draft"
+        assert await store.drafts.read(SESSION) == "a draft"
     assert [content(each) for each in copies(older)] == [before]
 
 

@@ -146,7 +146,7 @@ async def test_damage_inside_is_told_when_it_is_met_and_the_rest_stays_readable(
             with pytest.raises(StoreUnavailable, match=r"is damaged; it was left as it is: restore a backup"):
                 await act()
         assert (await store.session("00000001")).title == "question 0"
-        assert await store.draft("00000001") == ""
+        assert await store.drafts.read("00000001") == ""
     assert bytes_of(tmp_path) == before
 
 

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.parts import TextPart
-from bibgenie_desktop.store.sessions import LONGEST_TITLE, UnknownSession, clean_title
+from bibgenie_desktop.store.session_rows import UnknownSession
+from bibgenie_desktop.store.titles import LONGEST_TITLE, clean_title
 from tests.store.histories import ask, opened, spoil, talk
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QObject, QTimer
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.ui.timing import Coalesced, Stepwise, qt_timers
+from bibgenie_desktop.ui.timing import Coalesced, qt_timers
 from tests.ui.timers import ManualTimers
 
 
@@ -88,27 +86,3 @@ def test_a_timer_of_qt_fires_once_and_can_be_stopped(qtbot: QtBot) -> None:
     assert made.isActive()
     timer.stop()
     assert not made.isActive()
-
-
-@pytest.mark.req("U-4")
-def test_steps_are_done_one_at_a_time_until_there_are_no_more() -> None:
-    timers, done = ManualTimers(), []
-
-    def steps() -> Iterator[None]:
-        for number in range(3):
-            done.append(number)
-            yield
-
-    work = Stepwise(steps(), 30, timers)
-    assert done == []
-    work.start()
-    assert timers.made[0].running == 30
-    timers.made[0].fire()
-    assert done == [0]
-    work.stop()
-    assert timers.pass_time() == 0
-    work.start()
-    timers.pass_time()
-    assert done == [0, 1, 2]
-    work.start()
-    assert timers.pass_time() == 1

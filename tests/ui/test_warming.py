@@ -1,67 +1,76 @@
-"""What is done ahead of time waits until the engine rests."""
+"""What is done ahead of time is done beside the event loop."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pytest
+from PySide6.QtCore import QTimer
+from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.app.warming import Warming
-from bibgenie_desktop.protocol.messages import LibraryProgress, LibraryState, ModelState
-from tests.ui.timers import ManualTimers
 
 pytestmark = pytest.mark.req("U-4")
 
 
-class Stage:
+class Work:
+    """Steps that wait to be let go on."""
+
     def __init__(self) -> None:
-        self.timers = ManualTimers()
+        self.begun = threading.Event()
+        self.go_on = threading.Event()
         self.done: list[int] = []
-        self.warming = Warming(self.steps(), self.timers)
+        self.threads: set[int] = set()
 
     def steps(self) -> Iterator[None]:
         for number in range(3):
+            self.begun.set()
+            self.go_on.wait()
+            self.threads.add(threading.get_ident())
             self.done.append(number)
             yield
 
-    def library(self, state: LibraryState) -> None:
-        self.warming.take_library(LibraryProgress(state, 0, 0, ""))
+
+def test_the_event_loop_goes_on_while_a_step_takes_its_time(qtbot: QtBot) -> None:
+    work = Work()
+    warming = Warming(work.steps)
+    warming.start()
+    assert work.begun.wait(10)
+    timer = QTimer()
+    with qtbot.waitSignal(timer.timeout):
+        timer.start(0)
+    assert work.done == []
+    with qtbot.waitSignal(warming._ended):
+        work.go_on.set()
+    assert work.done == [0, 1, 2]
+    assert threading.get_ident() not in work.threads
+    warming.stop()
 
 
-@pytest.mark.parametrize("library", ["none", "ready", "failed"])
-@pytest.mark.parametrize("model", ["ready", "failed"])
-def test_it_begins_once_model_and_library_have_rested_for_a_while(library: LibraryState, model: str) -> None:
-    stage = Stage()
-    stage.library(library)
-    assert stage.timers.pass_time() == 0
-    stage.warming.take_model(ModelState("m", "ready" if model == "ready" else "failed"))
-    stage.timers.pass_time()
-    assert stage.done == [0, 1, 2]
+def test_it_is_done_once(qtbot: QtBot) -> None:
+    work = Work()
+    work.go_on.set()
+    warming = Warming(work.steps)
+    with qtbot.waitSignal(warming._ended):
+        warming.start()
+    warming.start()
+    warming.stop()
+    assert work.done == [0, 1, 2]
 
 
-@pytest.mark.parametrize("state", ["reading", "indexing"])
-def test_it_waits_for_a_library_that_is_read(state: LibraryState) -> None:
-    stage = Stage()
-    stage.warming.take_model(ModelState("m", "ready"))
-    stage.library(state)
-    assert stage.timers.pass_time() == 0
-    stage.library("ready")
-    stage.library("ready")
-    stage.timers.pass_time()
-    assert stage.done == [0, 1, 2]
+def test_stopping_waits_for_the_step_that_is_being_done_and_does_no_more() -> None:
+    work = Work()
+    warming = Warming(work.steps)
+    warming.start()
+    assert work.begun.wait(10)
+    stopping = threading.Thread(target=warming.stop)
+    stopping.start()
+    assert warming._stopping.wait(10)
+    work.go_on.set()
+    stopping.join()
+    assert work.done == [0]
 
 
-def test_it_stops_while_another_model_loads_and_goes_on_after_that() -> None:
-    stage = Stage()
-    stage.library("ready")
-    stage.warming.take_model(ModelState("m", "ready"))
-    step, quiet = stage.timers.made
-    quiet.fire()
-    step.fire()
-    assert stage.done == [0]
-    stage.warming.take_model(ModelState("n", "loading"))
-    assert stage.timers.pass_time() == 0
-    assert stage.done == [0]
-    stage.warming.take_model(ModelState("n", "ready"))
-    stage.timers.pass_time()
-    assert stage.done == [0, 1, 2]
+def test_what_was_never_begun_can_be_stopped() -> None:
+    Warming(Work().steps).stop()

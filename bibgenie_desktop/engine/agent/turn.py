@@ -28,7 +28,7 @@ from ...sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolS
 from ...sessions.text import well_formed
 from ...sessions.usage import Usage
 from ...store.database import StoreUnavailable
-from ...store.sessions import encode_json
+from ...store.encoding import encode_json
 from ..views import LONGEST_DETAIL, link_to, one_line, text_pieces
 from .citations import CitationCheck, TokenSplitter, quote_after
 from .tools.tool import Tool, ToolFault, ToolResult, cut, parse_arguments

@@ -17,7 +17,7 @@ from ....compaction.estimate import estimate_text
 from ....compaction.messages import ToolSpec
 from ....sessions.locators import PERSONAL, ItemRef, Locator, MalformedLocator
 from ....sessions.text import well_formed
-from ....store.sessions import encode_json
+from ....store.encoding import encode_json
 
 _INTEGER = re.compile(r"-?[0-9]{1,9}")
 

@@ -1,0 +1,81 @@
+"""Drafts in sessions.sqlite: what is written and not sent, one for each session and one for a new one (U-3)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from sqlalchemy import Connection, select
+
+from ..sessions.text import well_formed
+from .database import Database
+from .encoding import Clock, timestamp
+from .schema import draft
+
+
+class SentDraft(NamedTuple):
+    """A draft that a window sends as a question: as it was `known` to be stored, and the `text` that is sent."""
+
+    known: str
+    text: str
+
+
+class DraftStore:
+    """The drafts. No change of one moves a revision (T-2). All methods raise StoreUnavailable when the file fails."""
+
+    def __init__(self, database: Database, *, clock: Clock) -> None:
+        self._database = database
+        self._clock = clock
+
+    async def read(self, session_id: str) -> str:
+        """The draft of the session, "" if there is none."""
+        return await self._database.read(lambda connection: _draft(connection, session_id))
+
+    async def put_above(self, session_id: str, text: str) -> None:
+        """Keep a question that was not taken: above the draft that is there, which is never overwritten (U-2)."""
+
+        def transaction(connection: Connection) -> None:
+            known = _draft(connection, session_id)
+            self._put(connection, session_id, text if text.startswith(known.strip()) else f"{text}\n\n{known}")
+
+        await self._database.write(transaction)
+
+    async def save(self, session_id: str, text: str, *, known: str | None = None) -> str:
+        """Keep the draft; an empty one is removed.
+
+        It replaces what was `known` of the draft, all of it where None is given; what others wrote into it since stands
+        above `text` now and is returned.
+        """
+
+        def transaction(connection: Connection) -> str:
+            added = ""
+            if known is not None:
+                added = words_of_others(_draft(connection, session_id), known=known, text=text)
+            self._put(connection, session_id, "\n\n".join(filter(None, (added, text))))
+            return added
+
+        return await self._database.write(transaction)
+
+    def take_off(self, connection: Connection, session_id: str, sent: SentDraft) -> None:
+        """Within a transaction that stores what was sent: leave of the draft what others wrote into it."""
+        left = words_of_others(_draft(connection, session_id), known=sent.known, text=sent.text)
+        self._put(connection, session_id, left)
+
+    def _put(self, connection: Connection, session_id: str, text: str) -> None:
+        connection.execute(draft.delete().where(draft.c.session_id == session_id))
+        if text:
+            now = timestamp(self._clock())
+            connection.execute(
+                draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=now)
+            )
+
+
+def _draft(connection: Connection, session_id: str) -> str:
+    text = connection.execute(select(draft.c.text).where(draft.c.session_id == session_id)).scalar()
+    return well_formed(str(text or ""))
+
+
+def words_of_others(stored: str, *, known: str, text: str) -> str:
+    """What of a stored draft was written by others, where a window knew it as `known` and has `text` now."""
+    if stored.strip() in text or stored.strip() in known:
+        return ""
+    return stored.replace(known, "", 1).strip() if known and known in stored else stored.strip()
