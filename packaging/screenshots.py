@@ -153,7 +153,7 @@ class Stage:
         """Ask, and let the answer begin."""
         self.controller.submit(question)
         request = next(command.request for command in reversed(self.sent) if isinstance(command, SendMessage))
-        self.play(TurnStarted("s1", "n1", CHATS[0][1], "offline", request))
+        self.play(TurnStarted("s1", "n1", CHATS[0][1], "offline", request=request))
 
     def cite(self, label: str, state: str = "verified", reason: str = "") -> None:
         """Let the answer cite."""

@@ -174,7 +174,9 @@ class Answering:
         if self._closing.is_set():
             raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
         self._emit(
-            TurnStarted(session_id, changes.added[0], one_line(session.title), one_line(model.name), command.request)
+            TurnStarted(
+                session_id, changes.added[0], one_line(session.title), one_line(model.name), request=command.request
+            )
         )
         self._run(turn, session_id, changes.added[0], model)
         if question.is_stopped:

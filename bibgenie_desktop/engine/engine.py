@@ -220,12 +220,12 @@ class Engine:
             session = await self._sessions.session(session_id)
             title, revision = one_line(session.title), session.branch_revision
             path = await self._sessions.branch(session_id)
+        damage = "" if path.damage is None else f"This chat is damaged and can only be read: {path.damage}."
         rows = [branch_row(node) for node in path.nodes]
         contents = [(piece, "") for piece, _ in row_pieces(rows)]
         first, *others = text_pieces(draft)
         contents[-1] = (contents[-1][0], first)
         contents += [((), part) for part in others]
         for number, (piece, part) in enumerate(contents, 1):
-            self._emit(Branch(session_id, title, revision, piece, part, number < len(contents), request))
-        if path.damage is not None:
-            raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
+            more = number < len(contents)
+            self._emit(Branch(session_id, title, revision, piece, part, damage, more, request))

@@ -6,6 +6,7 @@ from sqlalchemy import Connection, select, text
 
 from ..sessions.nodes import Node
 from ..sessions.parts import FilePart, ImagePart, Part, TextPart, ToolCallPart, UndecodablePart, ZoteroPart
+from ..sessions.text import well_formed
 from .encoding import decode_parts
 from .schema import node, node_text
 from .search_text import folded
@@ -45,7 +46,7 @@ def fill_node_text(connection: Connection) -> None:
 
 
 def _index(connection: Connection, node_id: str, parts: tuple[Part, ...]) -> None:
-    words = folded(searched(parts))
+    words = well_formed(folded(searched(parts)))
     if words:
         stored = connection.execute(node_text.insert().values(node_id=node_id, text=words))
         [identity] = stored.inserted_primary_key or [None]

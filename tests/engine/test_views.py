@@ -163,7 +163,7 @@ def test_rows_come_in_pieces_in_their_order_and_none_is_lost(sizes: list[int]) -
     assert [row for piece, _ in pieces for row in piece] == rows
     assert [more for _, more in pieces] == [True] * (len(pieces) - 1) + [False]
     for piece, more in pieces:
-        event = Branch("s" * 32, "t", 1, piece, "", more)
+        event = Branch("s" * 32, "t", 1, piece, "", more=more)
         assert len(json.dumps(to_json(event)).encode()) < MESSAGE_LIMIT
         assert sum(len(json.dumps(asdict(row))) for row in piece[:-1]) <= 32_000
 

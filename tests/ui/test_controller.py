@@ -99,7 +99,7 @@ def line(qapp: object) -> Iterator[Line]:
 
 def branch(request: int, *node_ids: str, draft: str = "", more: bool = False, session: str = "s1") -> Branch:
     rows = tuple(BranchRow(node_id, "user", "", None, None, 1) for node_id in node_ids)
-    return Branch(session, "Title", 1, rows, draft, more, request)
+    return Branch(session, "Title", 1, rows, draft, more=more, request=request)
 
 
 def test_a_long_list_of_chats_comes_in_pieces_and_is_shown_whole(line: Line) -> None:
@@ -215,7 +215,7 @@ def test_what_is_typed_before_the_chat_has_come_stands_under_the_stored_draft_an
 def test_events_of_a_chat_that_this_window_does_not_know_are_left_alone(line: Line) -> None:
     line.welcome()
     line.controller.take(AnswerText("elsewhere", "text"))
-    line.controller.take(TurnStarted("elsewhere", "n1", "t", "m", 99))
+    line.controller.take(TurnStarted("elsewhere", "n1", "t", "m", request=99))
     line.controller.take(branch(98, "n1"))
     line.controller.take(NodeBody("n1", (), False, 97))
     assert line.shown == []
@@ -228,7 +228,7 @@ def test_the_draft_of_a_second_new_chat_is_saved_again_when_the_first_one_is_sto
     line.controller.new_chat()
     line.controller.draft_edited("second")
     line.timers.pass_time()
-    line.controller.take(TurnStarted("s1", "n1", "First?", "m", line.last(SendMessage).request))
+    line.controller.take(TurnStarted("s1", "n1", "First?", "m", request=line.last(SendMessage).request))
     before = line.count(SaveDraft)
     line.timers.pass_time()
     assert line.count(SaveDraft) == before + 1
@@ -239,7 +239,7 @@ def test_the_draft_of_a_second_new_chat_is_saved_again_when_the_first_one_is_sto
 def test_an_answer_that_ended_while_another_chat_was_open_is_read_from_the_store(line: Line) -> None:
     line.welcome()
     line.controller.submit("Why?")
-    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", line.last(SendMessage).request))
+    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", request=line.last(SendMessage).request))
     line.controller.new_chat()
     line.controller.take(AnswerText("s1", "Because."))
     line.controller.open_session("s1")
@@ -257,7 +257,7 @@ def test_a_question_can_be_stopped_before_its_answer_begins(line: Line) -> None:
     line.controller.submit("Why?")
     line.controller.stop()
     assert line.last(StopTurn).session_id == ""
-    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", line.last(SendMessage).request))
+    line.controller.take(TurnStarted("s1", "n1", "Why?", "m", request=line.last(SendMessage).request))
     line.controller.stop()
     assert line.last(StopTurn).session_id == "s1"
     line.controller.take(TurnFinished("s1", "", "cancelled", 0, 0, False, "You stopped the answer."))
