@@ -25,6 +25,9 @@ _FILE_ACTIONS = {"open-pdf", "open"}
 _PAGE = re.compile(r"[1-9]\d{0,9}\Z", re.ASCII)
 _ENCODED = QUrl.ComponentFormattingOption.FullyEncoded
 
+MOST_ROUTES = 1_000
+"""So many links are remembered with where they lead."""
+
 
 @dataclass(frozen=True, slots=True)
 class Route:
@@ -54,17 +57,29 @@ class LinkRouter(QObject):
         self._open_url = open_url
         self._open_passage: Callable[[str], str] | None = None
         self._ask: Callable[[str], None] | None = None
+        # Asked for at each link of each answer that is drawn, over and over while it streams.
+        self._routes: dict[str, Route] = {}
 
     def open_passages_with(self, open_passage: Callable[[str], str]) -> None:
         """Let passages be opened by `open_passage(link)`, which returns the sentence for the person."""
         self._open_passage = open_passage
+        self._routes.clear()
 
     def ask_with(self, ask: Callable[[str], None]) -> None:
         """Let `ask(address)` show the address of a web page to the person, who may agree: then `open_page` opens it."""
         self._ask = ask
+        self._routes.clear()
 
     def route(self, link: str) -> Route:
         """Where a link leads. Whatever the link is, nothing is raised, and nothing opened."""
+        known = self._routes.get(link)
+        if known is None:
+            if len(self._routes) == MOST_ROUTES:
+                self._routes.clear()
+            known = self._routes[link] = self._route(link)
+        return known
+
+    def _route(self, link: str) -> Route:
         # What cannot be shown is refused before Qt reads it: control characters, marks of direction, halves of pairs.
         if not link or len(link) > LONGEST_LINK or not link.isprintable():
             return self._malformed()

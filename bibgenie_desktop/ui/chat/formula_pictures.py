@@ -6,6 +6,7 @@ import math
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, QRectF, Signal
@@ -46,9 +47,17 @@ class FormulaStyle:
     @classmethod
     def of(cls, font: QFont, colours: Colours, ratio: float) -> FormulaStyle:
         """The style for answers on a page whose font is `font`."""
-        reading = reading_font(font)
-        metrics = QFontMetrics(reading)
-        return cls(colours.text, QFontInfo(reading).pixelSize(), metrics.ascent(), metrics.xHeight(), ratio)
+        return _style(font.toString(), colours, ratio)
+
+
+# Asked for at each formula of each answer that is drawn, and measuring a font takes as long as the rest of it.
+@lru_cache(maxsize=8)
+def _style(description: str, colours: Colours, ratio: float) -> FormulaStyle:
+    font = QFont()
+    font.fromString(description)
+    reading = reading_font(font)
+    metrics = QFontMetrics(reading)
+    return FormulaStyle(colours.text, QFontInfo(reading).pixelSize(), metrics.ascent(), metrics.xHeight(), ratio)
 
 
 @dataclass(frozen=True, slots=True)
