@@ -33,6 +33,24 @@ class Message:
     has until then; `fresh`, whether it was made while this window watched.
     """
 
+    # A long chat makes ten thousand of these in one turn of the event loop: no dictionary, and no list before it is used.
+    __slots__ = (
+        "_calls",
+        "_length",
+        "_segments",
+        "_tail",
+        "_tail_kind",
+        "created_at",
+        "expected",
+        "fresh",
+        "model",
+        "node_id",
+        "note",
+        "ready",
+        "role",
+        "status",
+    )
+
     def __init__(
         self,
         role: Role,
@@ -55,19 +73,20 @@ class Message:
         self.expected = expected
         self.note = ""
         self._length = 0
-        self._segments: list[Segment] = []
+        self._segments: tuple[Segment, ...] = ()
         # What grows is collected here: joining it at every delta would cost the square of its length.
-        self._tail: list[str] = []
+        self._tail: list[str] | None = None
         self._tail_kind: Literal["text", "reasoning"] = "text"
-        self._calls: dict[str, int] = {}
+        self._calls: dict[str, int] | None = None
 
     @property
     def segments(self) -> tuple[Segment, ...]:
         """The body, in order."""
+        if not self._tail:
+            return self._segments
         if len(self._tail) > 1:
             self._tail = ["".join(self._tail)]
-        tail = (Segment(self._tail_kind, self._tail[0]),) if self._tail else ()
-        return (*self._segments, *tail)
+        return (*self._segments, Segment(self._tail_kind, self._tail[0]))
 
     @property
     def source(self) -> str:
@@ -85,6 +104,8 @@ class Message:
             self._close_tail()
             self._tail_kind = kind
         if text:
+            if self._tail is None:
+                self._tail = []
             self._tail.append(text)
             self._length += len(text)
 
@@ -94,25 +115,26 @@ class Message:
             self.add_text(segment.text, segment.kind)
         else:
             self._close_tail()
-            self._segments.append(segment)
+            self._segments += (segment,)
             self._length += len(segment.text)
 
     def start_tool(self, call_id: str, title: str) -> None:
         """A tool runs."""
         self.add(Segment("tool", title, state="pending"))
-        self._calls[call_id] = len(self._segments) - 1
+        self._calls = {**(self._calls or {}), call_id: len(self._segments) - 1}
 
     def finish_tool(self, event: ToolFinished) -> None:
         """A tool that was started has ended."""
-        place = self._calls.get(event.call_id)
+        place = (self._calls or {}).get(event.call_id)
         if place is not None:
             title = self._segments[place].text
-            self._segments[place] = Segment("tool", title, "", event.state, event.summary, event.duration_ms)
+            ended = Segment("tool", title, "", event.state, event.summary, event.duration_ms)
+            self._segments = (*self._segments[:place], ended, *self._segments[place + 1 :])
 
     def _close_tail(self) -> None:
         if self._tail:
-            self._segments.append(Segment(self._tail_kind, "".join(self._tail)))
-            self._tail = []
+            self._segments += (Segment(self._tail_kind, "".join(self._tail)),)
+            self._tail = None
 
 
 class Listener(Protocol):
