@@ -35,6 +35,7 @@ class Message:
 
     # A long chat makes ten thousand of these in one turn of the event loop: no dictionary, and no list before it is used.
     __slots__ = (
+        "__weakref__",
         "_calls",
         "_length",
         "_segments",
