@@ -6,7 +6,8 @@ Changes are told to one listener, after they happened.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from ...protocol.messages import (
     AnswerCitation,
@@ -19,123 +20,11 @@ from ...protocol.messages import (
     ToolStarted,
     TurnFailed,
     TurnFinished,
+    TurnStarted,
 )
-from ...sessions.nodes import Role
-
-Status: TypeAlias = Literal["sending", "streaming", "stored", "failed", "interrupted"]
-"""`sending`: the engine has not confirmed it. `interrupted`: the engine ended while it streamed; it is not stored."""
-
-
-class Message:
-    """One message: a node of the branch, or one that is about to become a node.
-
-    `note` is a sentence to show under it; `ready` tells whether its body is here, `expected` how many characters it
-    has until then; `fresh`, whether it was made while this window watched.
-    """
-
-    # A long chat makes ten thousand of these in one turn of the event loop: no dictionary, and no list before it is used.
-    __slots__ = (
-        "__weakref__",
-        "_calls",
-        "_length",
-        "_segments",
-        "_tail",
-        "_tail_kind",
-        "created_at",
-        "expected",
-        "fresh",
-        "model",
-        "node_id",
-        "note",
-        "ready",
-        "role",
-        "status",
-    )
-
-    def __init__(
-        self,
-        role: Role,
-        status: Status = "stored",
-        *,
-        node_id: str = "",
-        created_at: str = "",
-        model: str = "",
-        ready: bool = True,
-        fresh: bool = False,
-        expected: int = 0,
-    ) -> None:
-        self.role = role
-        self.status: Status = status
-        self.node_id = node_id
-        self.created_at = created_at
-        self.model = model
-        self.ready = ready
-        self.fresh = fresh
-        self.expected = expected
-        self.note = ""
-        self._length = 0
-        self._segments: tuple[Segment, ...] = ()
-        # What grows is collected here: joining it at every delta would cost the square of its length.
-        self._tail: list[str] | None = None
-        self._tail_kind: Literal["text", "reasoning"] = "text"
-        self._calls: dict[str, int] | None = None
-
-    @property
-    def segments(self) -> tuple[Segment, ...]:
-        """The body, in order."""
-        if not self._tail:
-            return self._segments
-        if len(self._tail) > 1:
-            self._tail = ["".join(self._tail)]
-        return (*self._segments, Segment(self._tail_kind, self._tail[0]))
-
-    @property
-    def source(self) -> str:
-        """The text, with citations as their labels in brackets."""
-        return "".join(_source(segment) for segment in self.segments)
-
-    @property
-    def characters(self) -> int:
-        """How long the body is, as far as it is known."""
-        return self._length if self.ready else self.expected
-
-    def add_text(self, text: str, kind: Literal["text", "reasoning"] = "text") -> None:
-        """More text at the end."""
-        if kind != self._tail_kind:
-            self._close_tail()
-            self._tail_kind = kind
-        if text:
-            if self._tail is None:
-                self._tail = []
-            self._tail.append(text)
-            self._length += len(text)
-
-    def add(self, segment: Segment) -> None:
-        """One more piece at the end."""
-        if segment.kind == "text" or segment.kind == "reasoning":
-            self.add_text(segment.text, segment.kind)
-        else:
-            self._close_tail()
-            self._segments += (segment,)
-            self._length += len(segment.text)
-
-    def start_tool(self, call_id: str, title: str) -> None:
-        """A tool runs."""
-        self.add(Segment("tool", title, state="pending"))
-        self._calls = {**(self._calls or {}), call_id: len(self._segments) - 1}
-
-    def finish_tool(self, event: ToolFinished) -> None:
-        """A tool that was started has ended."""
-        place = (self._calls or {}).get(event.call_id)
-        if place is not None:
-            title = self._segments[place].text
-            ended = Segment("tool", title, "", event.state, event.summary, event.duration_ms)
-            self._segments = (*self._segments[:place], ended, *self._segments[place + 1 :])
-
-    def _close_tail(self) -> None:
-        if self._tail:
-            self._segments += (Segment(self._tail_kind, "".join(self._tail)),)
-            self._tail = None
+from ...sessions.nodes import Beginning
+from .edits import Edits
+from .message import GOES_ON, Message, Offer, Status
 
 
 class Listener(Protocol):
@@ -147,8 +36,11 @@ class Listener(Protocol):
     def inserted(self, first: int, last: int) -> None:
         """Rows were added at the end."""
 
-    def removed(self, row: int) -> None:
-        """A row was taken away."""
+    def removed(self, first: int, last: int) -> None:
+        """The last rows were taken away."""
+
+    def replaced(self, first: int, before: int, now: int) -> None:
+        """All rows from `first` on are others: there were `before` rows, there are `now`."""
 
     def changed(self, row: int) -> None:
         """A row looks different."""
@@ -157,19 +49,44 @@ class Listener(Protocol):
         """A row got more at its end; all before that is as it was."""
 
 
+@dataclass(frozen=True, slots=True)
+class Awaited:
+    """An answer that the engine was asked for other than by a new question, and has not begun."""
+
+    beginning: Beginning
+    node_id: str
+    created_at: str
+
+
 class Conversation:
     """The messages of one chat. `session_id` is "" for a new chat until its first question is stored."""
 
-    def __init__(self, session_id: str = "", title: str = "") -> None:
+    def __init__(self, session_id: str = "", title: str = "", edits: Edits | None = None) -> None:
         self.session_id = session_id
         self.title = title
         self.loaded = not session_id
         """Whether the stored branch is here, bodies aside."""
+        self.damage = ""
+        """What is wrong with the stored chat, which can only be read then."""
         self.notice = ""
         """A sentence above the draft, such as why a question was refused."""
+        self.told = ""
+        """A quiet sentence there, such as where the chat comes from."""
+        self.stale = False
+        """Whether the stored branch may be another one by now: it is read again when no answer is to come."""
+        self.queue: list[str] = []
+        """Questions that are sent once the answer has ended."""
+        self.seen = 0
+        """How often this window saw something of it stored."""
+        self.edits = edits or Edits()
         self.messages: list[Message] = []
         self._rows: dict[str, int] = {}
         """The rows of the messages of the stored branch."""
+        self._left: dict[str, Message] = {}
+        """Messages that left the branch: their bodies are here when they come back."""
+        self._awaited: Awaited | None = None
+        self._beginning: Beginning = "ask"
+        self._offering: Message | None = None
         self._listener: Listener | None = None
 
     def listen(self, listener: Listener | None) -> None:
@@ -189,38 +106,51 @@ class Conversation:
     @property
     def busy(self) -> bool:
         """Whether an answer streams or is to come."""
-        return self.answering or self.sending
+        return self.answering or self.sending or self._awaited is not None
 
     @property
     def _live(self) -> Message | None:
         last = self.messages[-1] if self.messages else None
         return last if last is not None and last.status == "streaming" else None
 
-    def load(self, rows: Iterable[BranchRow]) -> None:
-        """Take the stored branch. What this window saw come and the branch does not hold yet stays behind it; what is
-        not stored, such as an answer that lost its engine, stays behind the message it followed, and goes with that."""
-        rows = list(rows)
-        known = {message.node_id: message for message in self.messages if message.node_id}
-        loaded = [
-            known.get(row.node_id)
-            or Message(
-                row.role,
-                node_id=row.node_id,
-                created_at=row.created_at,
-                model=row.model or "",
-                ready=False,
-                expected=row.characters,
-            )
-            for row in rows
-        ]
-        before, self.messages = self.messages, self._with_unstored(loaded)
-        stored = {row.node_id for row in rows}
-        self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
-        self.loaded = True
-        if self._listener and self.messages != before:
-            self._listener.reset()
+    def row_of(self, node_id: str) -> int:
+        """The row of a node, -1 where it is not on the branch."""
+        rows = range(len(self.messages) - 1, -1, -1)
+        return next((row for row in rows if node_id and self.messages[row].node_id == node_id), -1)
 
-    def _with_unstored(self, branch: Sequence[Message]) -> list[Message]:
+    @property
+    def last(self) -> Message | None:
+        """The stored question or answer that the branch ends with, checkpoints aside."""
+        found = (each for each in reversed(self.messages) if each.node_id and each.role != "checkpoint")
+        return next(found, None)
+
+    # What is stored
+
+    def load(self, rows: Iterable[BranchRow], seen: int | None = None, damage: str = "") -> None:
+        """Take the stored branch, which was asked for when `seen` was such. What this window saw stored since stays
+        behind it; what is not stored, such as an answer that lost its engine, stays behind the message it followed,
+        and goes with that."""
+        before = self.messages
+        known = {**self._left, **{message.node_id: message for message in before if message.node_id}}
+        branch, moved = [], []
+        for row in rows:
+            message = known.get(row.node_id) or Message.of_row(row)
+            if message.take_place(row):
+                moved.append(message)
+            message.edit = self.edits.of(row.node_id)
+            branch.append(message)
+        self.messages = self._with_unstored(branch, self.seen if seen is None else seen)
+        stored = {message.node_id for message in branch}
+        self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
+        self._left |= {node_id: message for node_id, message in known.items() if node_id not in self._rows}
+        self.loaded, self.damage = True, damage
+        first = self._tell_difference(before)
+        for message in moved:
+            if self._rows[message.node_id] < first:
+                self._changed(self._rows[message.node_id])
+        self._mark()
+
+    def _with_unstored(self, branch: Sequence[Message], seen: int) -> list[Message]:
         """The messages of the branch, and in their places those that are only here."""
         followers: dict[str, list[Message]] = {message.node_id: [] for message in branch}
         first: list[Message] = []
@@ -231,7 +161,7 @@ class Conversation:
                 place = followers[message.node_id]
             elif message.status in ("sending", "streaming"):
                 last.append(message)
-            elif message.fresh and message.node_id and (self.busy or message.node_id not in self._rows):
+            elif message.fresh and message.stored_as > seen:
                 # Stored after the branch was read.
                 last.append(message)
                 place = last
@@ -240,7 +170,25 @@ class Conversation:
                     place.append(message)
             else:
                 place = None
-        return [*first, *(each for message in branch for each in (message, *followers[message.node_id])), *last]
+        merged = [*first, *(each for message in branch for each in (message, *followers[message.node_id])), *last]
+        return [each for row, each in enumerate(merged) if each.node_id or not _is_made_up_for(merged, row)]
+
+    def _tell_difference(self, before: Sequence[Message]) -> int:
+        """Tell which rows are others; returns the first of them."""
+        now = self.messages
+        pairs = enumerate(zip(before, now, strict=False))
+        first = next((row for row, (old, new) in pairs if old is not new), min(len(before), len(now)))
+        if self._listener is None or first == len(before) == len(now):
+            pass
+        elif not before:
+            self._listener.reset()
+        elif first == len(before):
+            self._listener.inserted(first, len(now) - 1)
+        elif first == len(now):
+            self._listener.removed(first, len(before) - 1)
+        else:
+            self._listener.replaced(first, len(before), len(now))
+        return first
 
     def add_body(self, node_id: str, segments: Sequence[Segment]) -> None:
         """Take a stored body."""
@@ -263,26 +211,91 @@ class Conversation:
         message = self.messages[self._rows[node_id]] if node_id in self._rows else None
         return None if message is None or message.ready else message
 
+    # What is on its way
+
     def ask(self, text: str, created_at: str) -> None:
         """A question is on its way."""
         question = Message("user", "sending", created_at=created_at, fresh=True)
         question.add_text(text)
         self._append(question)
+        self._mark()
 
     def take_back(self) -> str:
         """The question on its way was not taken: remove it; returns its text."""
-        question = self.messages.pop()
-        if self._listener:
-            self._listener.removed(len(self.messages))
+        question = self.messages[-1]
+        self._cut(len(self.messages) - 1)
+        self._mark()
         return question.source
 
     def started(self, session_id: str, title: str, node_id: str, model: str) -> None:
         """The question is stored and its answer begins."""
-        self.session_id, self.title = session_id, title
+        self.session_id, self.title, self._beginning = session_id, title, "ask"
         question = self.messages[-1]
         question.status, question.node_id = "stored", node_id
+        self._store(question)
         self._changed()
         self._append(Message("assistant", "streaming", model=model, fresh=True))
+        self._mark()
+
+    def await_answer(self, beginning: Beginning, node_id: str, created_at: str) -> None:
+        """The engine was asked to answer the question `node_id`, or the one that is written in its place."""
+        self._awaited = Awaited(beginning, node_id, created_at)
+        self._mark()
+
+    def refused(self, sentence: str) -> bool:
+        """No such answer will begin. Tells whether the sentence is shown in the place of the question."""
+        awaited, self._awaited = self._awaited, None
+        edit = self.edits.of(awaited.node_id) if awaited is not None else None
+        is_edit = edit is not None and edit.sending
+        if edit is not None:
+            edit.sending = False
+            edit.sentence = sentence if is_edit else edit.sentence
+        self._mark()
+        return is_edit
+
+    def began(self, event: TurnStarted) -> None:
+        """Such an answer begins: what stood behind its question leaves the branch."""
+        awaited, self._awaited = self._awaited, None
+        self.title, self._beginning = event.title, event.beginning
+        question = self.row_of(event.node_id)
+        if event.beginning != "edit":
+            # A branch that is not shown as it is stored is read again at the end.
+            self.stale = question < 0
+            self._cut(question + 1 or len(self.messages))
+        elif awaited is not None:
+            above = self.row_of(event.parent_id) + 1
+            self._cut(above or (0 if not event.parent_id else max(0, self.row_of(awaited.node_id))))
+            asked = Message("user", node_id=event.node_id, created_at=awaited.created_at, fresh=True)
+            edit = self.edits.of(awaited.node_id)
+            asked.add_text(edit.text if edit is not None else "")
+            self.edits.sent(awaited.node_id)
+            self._store(asked)
+            self._append(asked)
+        self._append(Message("assistant", "streaming", model=event.model, fresh=True))
+        self._mark()
+
+    # What is written in the place of a question
+
+    def edit(self, row: int) -> None:
+        """Write the question of a row anew in its place."""
+        message = self.messages[row]
+        self._end_edit()
+        message.edit = self.edits.begin(message.node_id, message.source)
+        self._changed(row)
+        self._mark()
+
+    def leave_edit(self) -> None:
+        """Show the question as it was asked; what was written is kept for another time."""
+        self._end_edit()
+        self.edits.leave()
+
+    def _end_edit(self) -> None:
+        row = self.row_of(self.edits.node_id)
+        if row >= 0:
+            self.messages[row].edit = None
+            self._changed(row)
+
+    # The answer that streams
 
     def take(self, event: Event) -> None:
         """Take an event about the answer that streams; others are none of its."""
@@ -298,9 +311,9 @@ class Conversation:
             case ToolFinished():
                 self.finish_tool(event)
             case TurnFinished():
-                self.finish("stored", event.sentence, event.node_id)
+                self.finish("stored", event.sentence, event.node_id, event.stop_reason)
             case TurnFailed():
-                self.finish("failed", event.sentence, event.node_id)
+                self.finish("failed", event.sentence, event.node_id, "error")
             case _:
                 pass
 
@@ -329,12 +342,68 @@ class Conversation:
             self._live.finish_tool(event)
             self._changed()
 
-    def finish(self, status: Status, sentence: str = "", node_id: str = "") -> None:
-        """The answer has ended: stored as `node_id`, failed or interrupted. `sentence` is shown under it."""
-        if self._live is not None:
-            live = self._live
-            live.status, live.note, live.node_id = status, sentence, node_id
+    def finish(self, status: Status, sentence: str = "", node_id: str = "", stop_reason: str = "") -> None:
+        """The answer has ended: stored as `node_id`, failed or interrupted. `sentence` is shown under it.
+
+        Where nothing came of an answer that was asked for anew, the branch is as it was before.
+        """
+        self._awaited = None
+        live = self._live
+        if live is None:
+            self._mark()
+            return
+        is_anew = self._beginning != "ask"
+        self.stale = self.stale or is_anew
+        if self._beginning in ("retry", "continue") and not node_id and status != "interrupted":
+            self._cut(len(self.messages) - 1)
+            self.notice = sentence
+        else:
+            live.status, live.note, live.node_id, live.stop_reason = status, sentence, node_id, stop_reason
+            if node_id:
+                self._store(live)
             self._changed()
+        self._mark()
+
+    # What is told
+
+    def _store(self, message: Message) -> None:
+        self.seen += 1
+        message.stored_as = self.seen
+
+    def _cut(self, first: int) -> None:
+        """Rows from `first` on leave the branch."""
+        gone, before = self.messages[first:], len(self.messages)
+        if gone:
+            self._left |= {message.node_id: message for message in gone if message.node_id}
+            self._rows = {node_id: row for node_id, row in self._rows.items() if row < first}
+            self.messages = self.messages[:first]
+            if self._listener:
+                self._listener.removed(first, before - 1)
+
+    def _mark(self) -> None:
+        """Offer under the last message what can be done with it, and see whether the edited question can be sent."""
+        message, offers = self._to_offer()
+        for each in {id(found): found for found in (self._offering, message) if found is not None}.values():
+            wanted = offers if each is message else ()
+            if each.offers != wanted:
+                each.offers = wanted
+                self._changed_message(each)
+        self._offering = message
+        edit = self.edits.of(self.edits.node_id)
+        if edit is not None:
+            edit.blocked = "damaged" if self.damage else "answering" if self.busy and not edit.sending else ""
+            if (row := self.row_of(self.edits.node_id)) >= 0:
+                self._changed(row)
+
+    def _to_offer(self) -> tuple[Message | None, tuple[Offer, ...]]:
+        last = self.last
+        if self.busy or self.damage or last is None:
+            return None, ()
+        if last.role == "user":
+            return (self.messages[-1] if self.messages[-1].role == "assistant" else last), ("answer",)
+        if last.stop_reason in GOES_ON:
+            return last, ("continue", "retry")
+        return last, (("retry",) if last.stop_reason not in ("", "stop") else ())
 
     def _append(self, message: Message) -> None:
         self.messages.append(message)
@@ -345,16 +414,20 @@ class Conversation:
         if self._listener:
             self._listener.changed(row % len(self.messages))
 
+    def _changed_message(self, message: Message) -> None:
+        rows = range(len(self.messages) - 1, -1, -1)
+        row = next((row for row in rows if self.messages[row] is message), -1)
+        if row >= 0:
+            self._changed(row)
+
     def _grown(self) -> None:
         if self._listener:
             self._listener.grown(len(self.messages) - 1)
 
 
-def _source(segment: Segment) -> str:
-    match segment.kind:
-        case "text":
-            return segment.text
-        case "citation":
-            return f"[{segment.text}]"
-        case _:
-            return ""
+def _is_made_up_for(messages: Sequence[Message], row: int) -> bool:
+    """Whether an answer that is only here is followed by a stored one to the same question, which stands for it."""
+    following = (each for each in messages[row + 1 :] if each.node_id and each.role != "checkpoint")
+    answer = next(following, None)
+    is_kept = messages[row].status in ("sending", "streaming") or messages[row].role != "assistant"
+    return not is_kept and answer is not None and answer.role == "assistant"
