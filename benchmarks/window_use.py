@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import sys
 import threading
@@ -53,6 +54,7 @@ def idle() -> None:
 
 def window(options: list[str], explain: float) -> None:
     """The app, used by a person who is never idle."""
+    gc.disable()  # as where it is started: the app lets the collector work once its window is painted
     qt = QApplication([])
     heartbeat = Heartbeat()
     watchdog = Watchdog(heartbeat, explain)

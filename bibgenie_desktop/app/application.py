@@ -32,6 +32,9 @@ LOOK_SECONDS = 0.01
 STARTING_LOOKS = 30
 """So often the end looks whether an engine is there that can be told what is not saved: the rest of the two seconds
 is that engine's, to take and keep it."""
+GARBAGE_THRESHOLDS = (10_000, 10, 20)
+"""A long chat is many objects that live long and no garbage: looking through all of them takes a frame, and is seldom
+worth it."""
 
 
 class EngineUnavailable(Exception):
@@ -237,6 +240,7 @@ def _collect_garbage() -> None:
     """Let the collector work, if it did not, but leave alone what was made until now."""
     if not gc.isenabled():
         gc.freeze()
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
         gc.enable()
 
 
