@@ -15,26 +15,36 @@ from typing import TypeVar
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from chat_scenes import CHAT_SCENES, MIRRORED
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QFont, QGuiApplication
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu
+from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QWidget
 
 from bibgenie_desktop.protocol.messages import (
     VERSION,
     AnswerCitation,
     AnswerText,
+    Branch,
+    BranchRow,
     Command,
     CommandFailed,
+    EditMessage,
     Event,
+    FetchBodies,
+    Fork,
     LibraryProgress,
     ListModels,
     ListSessions,
     ModelList,
     ModelRow,
     ModelState,
+    NodeBody,
+    OpenSession,
+    Segment,
     SendMessage,
     SessionList,
+    SessionMade,
     SessionRow,
     ToolFinished,
     ToolStarted,
@@ -155,6 +165,27 @@ class Stage:
         request = next(command.request for command in reversed(self.sent) if isinstance(command, SendMessage))
         self.play(TurnStarted("s1", "n1", CHATS[0][1], "offline", request=request))
 
+    def request(self, kind: type[Command]) -> int:
+        """The number of the last command of a kind."""
+        return next(command.request for command in reversed(self.sent) if isinstance(command, kind))
+
+    def open_chat(self, *messages: tuple[BranchRow, str], damage: str = "") -> None:
+        """Open a stored chat."""
+        self.welcome()
+        self.controller.open_session("s2")
+        rows, bodies = tuple(row for row, _ in messages), {row.node_id: text for row, text in messages}
+        self.play(Branch("s2", CHATS[1][1], 1, rows, damage=damage, request=self.request(OpenSession)))
+        self.controller.look_at_all()
+        for command in [each for each in self.sent if isinstance(each, FetchBodies)]:
+            for node_id in command.node_ids:
+                self.play(NodeBody(node_id, (Segment("text", bodies[node_id]),), request=command.request))
+
+    def choose(self, row: int) -> None:
+        """Make a message the current one, as the keyboard does."""
+        self.window.activateWindow()
+        self.window.message_list.setFocus()
+        self.window.message_list.set_current_row(row)
+
     def cite(self, label: str, state: str = "verified", reason: str = "") -> None:
         """Let the answer cite."""
         self.play(AnswerCitation("s1", label, LINK, state, reason, "", None))  # type: ignore[arg-type]
@@ -245,6 +276,123 @@ def lost(stage: Stage) -> None:
     stage.controller.engine_ended("The engine ended unexpectedly; what was stored is safe.", False)
 
 
+def asked(node_id: str, version: int = 1, versions: int = 1) -> BranchRow:
+    """A stored question."""
+    beside = ("before" if version > 1 else "", "after" if version < versions else "")
+    return BranchRow(
+        node_id, "user", (NOW - timedelta(hours=3)).isoformat(), None, None, 90, version, versions, *beside
+    )
+
+
+def said(node_id: str, stop_reason: str = "stop", version: int = 1, versions: int = 1) -> BranchRow:
+    """A stored answer."""
+    beside = ("before" if version > 1 else "", "after" if version < versions else "")
+    written = (NOW - timedelta(hours=3)).isoformat()
+    return BranchRow(node_id, "assistant", written, "offline", stop_reason, 200, version, versions, *beside)
+
+
+BIAS = (
+    "Both treat uneven observer effort as the main source of bias: sites near roads are visited more often, and effort "
+    "changes over the season."
+)
+CUT_OFF = "Both treat uneven observer effort as the main source of bias: sites near roads are visited"
+DAMAGE = "A message of this chat cannot be read: what stands above it is safe, and nothing was changed."
+
+
+def versions(stage: Stage) -> None:
+    """A question and an answer of which there are several."""
+    stage.open_chat(
+        (asked("n1", 2, 3), QUESTION),
+        (said("n2"), BIAS),
+        (asked("n3"), "And the remedy?"),
+        (said("n4", version=3, versions=3), "They differ: training and protocols in one, mixed models in the other."),
+    )
+    stage.choose(3)
+
+
+def editing(stage: Stage) -> None:
+    """A question is asked in another way, in its place."""
+    stage.open_chat((asked("n1", 2, 3), QUESTION), (said("n2"), BIAS), (asked("n3"), "And the remedy?"))
+    stage.choose(0)
+    stage.do("editAction")
+    QTest.keyClicks(stage.find(QWidget, "editBox"), " And name the pages at which each of them says so, in a table.")
+
+
+def edit_refused(stage: Stage) -> None:
+    """The engine did not take the question that was asked in another way."""
+    editing(stage)
+    QTest.keyClick(stage.find(QWidget, "editBox"), Qt.Key.Key_Return)
+    sentence = "Another window answers in this chat: wait for it. What you wrote is kept here."
+    stage.play(CommandFailed("leased", sentence, stage.request(EditMessage)))
+
+
+def interrupted(stage: Stage) -> None:
+    """An answer that was interrupted by a crash."""
+    stage.open_chat(
+        (asked("n1"), QUESTION),
+        (said("n2", "cancelled"), BIAS),
+        (asked("n3"), QUESTION),
+        (said("n4", "interrupted"), CUT_OFF),
+    )
+    stage.choose(1)
+
+
+def unanswered(stage: Stage) -> None:
+    """A question that nothing came of."""
+    stage.open_chat((asked("n1"), QUESTION), (said("n2"), BIAS), (asked("n3"), "And the remedy?"))
+    stage.choose(2)
+
+
+def damaged(stage: Stage) -> None:
+    """A chat that can only be read."""
+    stage.open_chat((asked("n1"), QUESTION), (said("n2"), BIAS), damage=DAMAGE)
+
+
+def forked(stage: Stage) -> None:
+    """A chat that was made from another just now."""
+    stage.open_chat((asked("n1"), QUESTION), (said("n2"), BIAS))
+    stage.choose(1)
+    stage.do("forkAction")
+    stage.play(SessionMade("s7", CHATS[1][1], stage.request(Fork)))
+    rows = (asked("n1"), said("n2"))
+    stage.play(Branch("s7", CHATS[1][1], 1, rows, request=stage.request(OpenSession)))
+    stage.controller.look_at_all()
+    bodies = {"n1": QUESTION, "n2": BIAS}
+    for node_id, text in bodies.items():
+        stage.play(NodeBody(node_id, (Segment("text", text),), request=stage.request(FetchBodies)))
+
+
+def queued(stage: Stage) -> None:
+    """Questions wait for the end of an answer."""
+    streaming(stage)
+    stage.window.composer.setPlainText("Show me the passage on p. 150 and check whether the covariate is really effort")
+    QTest.keyClick(stage.window.composer, Qt.Key.Key_Return)
+    QTest.keyClicks(stage.window.composer, "Then a table of both.")
+    QTest.keyClick(stage.window.composer, Qt.Key.Key_Return)
+
+
+def message_menu(stage: Stage) -> None:
+    """What can be done with an older answer."""
+    versions(stage)
+    stage.window.message_list.set_current_row(1)
+    menu = stage.window.message_list.context_menu("")
+    menu.setObjectName("shownMenu")
+    menu.popup(stage.window.mapToGlobal(stage.window.rect().center()))
+
+
+def branches_from_the_right(stage: Stage) -> None:
+    """A question asked in another way, in the smallest window of a language that is written from the right."""
+    stage.window.resize(stage.window.minimumSize())
+    versions(stage)
+    stage.choose(0)
+
+
+def editing_narrow(stage: Stage) -> None:
+    """A question asked in another way in the smallest window."""
+    stage.window.resize(stage.window.minimumSize())
+    editing(stage)
+
+
 def narrow(stage: Stage) -> None:
     """The answer in the smallest window."""
     stage.window.resize(stage.window.minimumSize())
@@ -330,6 +478,17 @@ SCENES: tuple[Callable[[Stage], None], ...] = (
     rich,
     failed,
     lost,
+    versions,
+    editing,
+    edit_refused,
+    editing_narrow,
+    interrupted,
+    unanswered,
+    damaged,
+    forked,
+    queued,
+    message_menu,
+    branches_from_the_right,
     narrow,
     crowded,
     large,
@@ -340,33 +499,35 @@ SCENES: tuple[Callable[[Stage], None], ...] = (
     web_page,
     shortcuts,
     about,
+    *CHAT_SCENES,
 )
 
 
-def main(folder: Path) -> None:
-    """Write one picture of each state in each theme."""
+def main(folder: Path, *names: str) -> None:
+    """Write one picture of each state in each theme, or of those named."""
     application = QApplication(sys.argv[:1])
     application.setQuitOnLastWindowClosed(False)
     usual = application.font()
     folder.mkdir(parents=True, exist_ok=True)
     for dark in (False, True):
-        for scene in SCENES:
+        for scene in (each for each in SCENES if not names or each.__name__ in names):
             font = QFont(usual)
             font.setPointSizeF(LARGE if scene is large else usual.pointSizeF())
             application.setFont(font)
-            mirrored = scene is right_to_left
+            mirrored = scene in (right_to_left, branches_from_the_right, *MIRRORED)
             application.setLayoutDirection(
                 Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight
             )
             stage = Stage(dark)
             scene(stage)
             QTest.qWait(DRAWN_MILLISECONDS)
-            menu = stage.find(QMenu, "modelMenu")
-            shown = menu if menu.isVisible() else stage.window.findChild(QDialog) or stage.window
+            menus = (stage.find(QMenu, "modelMenu"), stage.window.findChild(QMenu, "shownMenu"))
+            menu = next((each for each in menus if each is not None and each.isVisible()), None)
+            shown = menu or stage.window.findChild(QDialog) or stage.window
             shown.grab().save(str(folder / f"{scene.__name__}-{'dark' if dark else 'light'}.png"))
             stage.window.deleteLater()
             stage.owner.deleteLater()
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), *sys.argv[2:])

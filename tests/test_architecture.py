@@ -28,7 +28,7 @@ OWNERS = {
     "ziamath": {"documents"},
     "ziafont": {"documents"},
     "latex2mathml": {"documents"},
-    "markdown_it": {"ui"},
+    "markdown_it": {"ui", "engine"},
     "pygments": {"ui"},
     "PySide6": {"ui", "app"},
     "shiboken6": {"ui", "app"},

@@ -13,13 +13,26 @@ from ..store.database import StoreUnavailable
 from ..store.session_rows import UnknownSession
 from ..zotero.port import ZoteroUnavailable
 from .ask import ask
+from .branches import edit, fork, go_on, print_branches, retry, switch
+from .deleting import delete
 from .doctor import doctor
+from .importing import import_chat
 from .listing import CommandRefused, export, list_sessions, print_projection
 from .options import Options
 from .printing import let_go, printable
+from .searching import search
 from .wiring import Setting, open_sessions
 
-_STORED = {"sessions": list_sessions, "project": print_projection, "export": export}
+_STORED = {
+    "sessions": list_sessions,
+    "project": print_projection,
+    "export": export,
+    "delete": delete,
+    "branches": print_branches,
+    "search": search,
+    "import": import_chat,
+}
+_WITH_ENGINE = {"ask": ask, "retry": retry, "continue": go_on, "edit": edit, "fork": fork, "switch": switch}
 
 
 def run_command(options: Options) -> int:
@@ -59,8 +72,8 @@ async def _run(options: Options) -> int:
     start_logging(setting.profile.logs, options.log_level)
     if options.command == "doctor":
         return await doctor(options, setting)
-    if options.command == "ask":
-        return await ask(options, setting)
+    if options.command in _WITH_ENGINE:
+        return await _WITH_ENGINE[options.command](options, setting)
     async with open_sessions(setting) as sessions:
         return await _STORED[options.command](options, sessions)
 

@@ -11,14 +11,19 @@ from dataclasses import asdict, dataclass
 
 from ..models.port import ModelError
 from ..store.database import StoreUnavailable
+from ..store.examination import Examination, examine
 from ..store.library import LibraryStore
 from ..store.migrations import RESTORING
 from ..zotero.port import ZoteroUnavailable
 from .options import Options
+from .printing import printable
 from .wiring import Setting, open_sessions
 
 KEYRING_SECONDS = 5.0
 """A locked keyring may wait for a dialog that nobody sees."""
+
+MOST_NAMED = 20
+"""Damaged chats that are named one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +45,9 @@ async def doctor(options: Options, setting: Setting) -> int:
         checks += found
         if not options.json:
             for check in found:
-                print(f"{'ok  ' if check.ok else 'MEND'}  {check.name}: {check.found}", flush=True)
+                print(printable(f"{'ok  ' if check.ok else 'MEND'}  {check.name}: {check.found}"), flush=True)
                 if check.mend:
-                    print(f"      {check.mend}", flush=True)
+                    print(printable(f"      {check.mend}"), flush=True)
     if options.json:
         print(json.dumps([asdict(check) for check in checks], ensure_ascii=False, indent=1))
     return 0 if all(check.ok for check in checks) else 1
@@ -57,14 +62,40 @@ async def _history(setting: Setting) -> list[Check]:
     where = str(setting.profile.folder)
     try:
         async with open_sessions(setting) as sessions:
-            wrong = await sessions.integrity()
-            count = len(await sessions.sessions())
+            found = await examine(sessions)
     except StoreUnavailable as error:
         return [Check("profile", False, where, str(error))]
-    if wrong:
+    checks = [Check("profile", True, where)]
+    if found.faults:
         mend = f"Nothing was changed: export the chats you need, then {RESTORING}."
-        return [Check("profile", True, where), Check("history", False, f"damaged: {'; '.join(wrong[:3])}", mend)]
-    return [Check("profile", True, where), Check("history", True, f"{_counted(count, 'chat')}, sound")]
+        checks.append(Check("history", False, f"damaged: {'; '.join(found.faults[:3])}", mend))
+    else:
+        state = "sound" if found.is_sound else f"{len(found.damaged)} damaged" if found.damaged else "all of them sound"
+        checks.append(Check("history", True, "; ".join([f"{_counted(found.chats, 'chat')}, {state}", *_left(found)])))
+    if not found.is_searchable:
+        mend = f"No chat is lost, but the search may miss some of their messages: go on without it, or {RESTORING}."
+        checks.append(Check("search", False, "its index does not fit the messages", mend))
+    for chat in found.damaged[:MOST_NAMED]:
+        mend = (
+            f"What can be read was left as it is: write it out with `export {chat.session_id}`, "
+            "or open the chat and go on in a new one from its last sound answer."
+        )
+        checks.append(Check("chat", False, f"“{chat.title}” ({chat.session_id[:12]}): {chat.reason}", mend))
+    if len(found.damaged) > MOST_NAMED:
+        more = f"{len(found.damaged) - MOST_NAMED} more are damaged"
+        checks.append(Check("chat", False, more, f"With so many it is best to {RESTORING}."))
+    return checks
+
+
+def _left(found: Examination) -> list[str]:
+    """What will be done without anybody's help."""
+    left: list[str] = []
+    if found.interrupted:
+        answers = _counted(found.interrupted, "answer")
+        left.append(f"{answers} being written, or cut off: what there is of it is kept when its chat is opened")
+    if found.unerased:
+        left.append(f"{_counted(found.unerased, 'deletion')} still to be completed: the next start does it")
+    return left
 
 
 async def _library(setting: Setting) -> list[Check]:

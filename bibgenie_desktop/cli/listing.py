@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import json
-import os
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from ..compaction.messages import message_to_chat, tool_to_chat
 from ..compaction.projection import BrokenProjection, Projection, project
 from ..engine.agent.prompts import system_prompt
 from ..engine.agent.tools import reading_tool_specs
-from ..engine.export import export_json, export_markdown
+from ..engine.exchange import NotWritten, write_file
+from ..engine.exporting import chat_file
 from ..engine.views import session_row
 from ..profile.paths import resources
+from ..protocol.messages import ExportFormat
 from ..store.sessions import SessionStore
 from .options import Options
 from .printing import printable
+
+_FORMATS: dict[str, ExportFormat] = {name: name for name in get_args(ExportFormat)}
 
 
 class CommandRefused(Exception):
@@ -70,29 +72,19 @@ async def print_projection(options: Options, sessions: SessionStore) -> int:
 async def export(options: Options, sessions: SessionStore) -> int:
     """Write a chat to stdout or a file."""
     session = await sessions.find(options.session)
-    path = await sessions.branch(session.id)
-    write = export_json if options.format == "json" else export_markdown
-    text = write(session, path.nodes)
+    chat = await sessions.exporting.read(session.id, whole=options.whole)
+    text = chat_file(chat, _FORMATS[options.format], checkpoints=options.checkpoints)
     if options.output is None:
         sys.stdout.write(text if options.format == "json" else printable(text))
     else:
         try:
-            await asyncio.to_thread(_write_new, Path(options.output), text)
-        except FileExistsError as error:
-            raise CommandRefused(f"{options.output} exists and was left as it is: name another file.") from error
-        except OSError as error:
-            raise CommandRefused(f"{options.output} cannot be written: {error.strerror}.") from error
-    if path.damage is not None:
-        print(f"This chat is damaged; what can be read was exported: {path.damage}.", file=sys.stderr)
+            await asyncio.to_thread(write_file, Path(options.output), text, overwrite=False)
+        except NotWritten as error:
+            raise CommandRefused(str(error)) from error
+    if chat.damage:
+        print(printable(f"This chat is damaged; what can be read was exported: {chat.damage}."), file=sys.stderr)
         return 1
     return 0
-
-
-def _write_new(path: Path, text: str) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    with path.open("x", encoding="utf-8") as file:
-        file.write(text)
 
 
 def _as_sent(projection: Projection) -> list[dict[str, Any]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from .. import __version__
+from ..protocol.messages import ExportFormat
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 ZOTERO_CHOICES = ("auto", "local", "web", "demo")
@@ -28,8 +30,14 @@ class Options:
     json: bool = False
     question: str = ""
     session: str = ""
+    node: str = ""
     format: str = "md"
     output: str | None = None
+    whole: bool = False
+    checkpoints: bool = False
+    text: str = ""
+    file: str = ""
+    yes: bool = False
 
 
 def parse_options(argv: Sequence[str]) -> Options:
@@ -71,13 +79,38 @@ def _parser() -> argparse.ArgumentParser:
     ask = command("ask", "Ask a question and print the answer with its citations.")
     ask.add_argument("question", help="the question")
     ask.add_argument("--session", metavar="ID", default="", help="go on in this chat")
+    retry = command("retry", "Answer the last question of a chat anew.")
+    retry.add_argument("session", metavar="ID")
+    go_on = command("continue", "Go on with the last answer of a chat, which was interrupted or stopped.")
+    go_on.add_argument("session", metavar="ID")
+    edit = command("edit", "Ask a question of a chat in another way.")
+    edit.add_argument("session", metavar="ID")
+    edit.add_argument("--node", metavar="NODE", required=True, help="the question, by its id")
+    edit.add_argument("question", help="the question as it is asked now")
+    fork = command("fork", "Begin a new chat at an answer.")
+    fork.add_argument("session", metavar="ID")
+    fork.add_argument("--at", metavar="NODE", dest="node", required=True, help="the answer, by its id")
+    switch = command("switch", "Show another branch of a chat.")
+    switch.add_argument("session", metavar="ID")
+    switch.add_argument("--to", metavar="NODE", dest="node", required=True, help="a message of that branch, by its id")
+    branches = command("branches", "Print all messages of a chat as a tree, with their ids.")
+    branches.add_argument("session", metavar="ID")
     command("sessions", "List the chats.")
     project = command("project", "Print what the model would be sent next in a chat.")
     project.add_argument("session", metavar="ID")
-    export = command("export", "Write a chat as Markdown or JSON.", json=False)
+    search = command("search", "Search what was written in all chats, on every branch.")
+    search.add_argument("text", help='words that must all occur; "in quotes" as they stand')
+    import_ = command("import", "Take a chat from a JSON file that was exported.")
+    import_.add_argument("file", metavar="FILE")
+    export = command("export", "Write a chat as Markdown, JSON or HTML.", json=False)
     export.add_argument("session", metavar="ID")
-    export.add_argument("--format", choices=("md", "json"), default="md")
+    export.add_argument("--format", choices=get_args(ExportFormat), default="md")
     export.add_argument("--output", metavar="FILE", help="write here instead of stdout")
+    export.add_argument("--whole", action="store_true", help="with every branch, not the active one alone")
+    export.add_argument("--checkpoints", action="store_true", help="show what stands for compacted messages")
+    delete = command("delete", "Delete a chat for good, also from the disk and from backups.")
+    delete.add_argument("session", metavar="ID")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
     command("doctor", "Check profile, library, model, keyring and files.")
     return parser
 

@@ -205,6 +205,7 @@ async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncI
                 system=system_prompt(resources()),
                 profile=str(setting.profile.folder),
                 emit=emit,
+                keep_days=setting.settings.keep_days,
             )
             try:
                 yield engine

@@ -6,12 +6,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..sessions.nodes import Node
-from ..sessions.parts import FilePart, ImagePart, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
+from ..sessions.parts import FilePart, ImagePart, Part, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
 from .estimate import estimate_message, estimate_text, estimate_tools
 from .messages import AssistantMessage, Message, ToolCall, ToolMessage, ToolSpec, UserMessage
 
 NO_RESULT = "This call was cut off before it gave a result."
 """Stands in for the result of a call that has none, since every call must be answered."""
+
+GO_ON = (
+    "Your answer was interrupted. Go on exactly where it ended, in the middle of a sentence or a word if need be: "
+    "repeat nothing of it, add no greeting and say nothing about the interruption."
+)
+"""What a model is told, in the user's role, that is to go on with the answer which stands before it (T-6)."""
 
 
 class BrokenProjection(Exception):
@@ -28,9 +34,12 @@ class Projection:
     tokens: int
 
 
-def project(system: str, tools: Sequence[ToolSpec], path: Iterable[Node], *, draft: str = "") -> Projection:
+def project(
+    system: str, tools: Sequence[ToolSpec], path: Iterable[Node], *, draft: str = "", kept: Sequence[Part] = ()
+) -> Projection:
     """What the model is sent for this branch, and for `draft` behind it where there is one.
 
+    `kept` is what there is of the answer to the branch's last question, which the model is to go on with.
     Raises BrokenProjection if the result breaks a rule that providers hold.
     """
     messages: list[Message] = []
@@ -43,6 +52,8 @@ def project(system: str, tools: Sequence[ToolSpec], path: Iterable[Node], *, dra
             raise BrokenProjection("this branch holds a checkpoint, which this version cannot project")
     if draft.strip():
         _append_user(messages, draft)
+    if kept:
+        messages = list(going_on((*messages, *answer_messages(kept))))
     check_roles(messages)
     return Projection(system, tuple(messages), tuple(tools), estimate_request(system, tools, messages))
 
@@ -84,6 +95,15 @@ def answer_messages(parts: Iterable[object]) -> list[Message]:
             continue
     close_step()
     return messages
+
+
+def going_on(messages: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages, and behind an answer that ended in its text what asks for the rest of it.
+
+    Behind the results of its calls a model goes on by itself.
+    """
+    is_text = bool(messages) and isinstance(messages[-1], AssistantMessage)
+    return (*messages, UserMessage(GO_ON)) if is_text else messages
 
 
 def check_roles(messages: Sequence[Message]) -> None:

@@ -92,7 +92,8 @@ class FormulaWorkers:
                 return answer
             await self._worker.bury()
             self._worker.refuse_when_closed()
-            _log.info("a formula's worker %s: %s", "was lost" if in_time else "stalled", worker.ending)
+            # Not what it said: that may hold the formula, which is a chat's.
+            _log.info("a formula's worker %s: code %s", "was lost" if in_time else "stalled", worker.returncode)
             if not in_time:
                 break
         return None

@@ -1,44 +1,53 @@
-"""From a question that a window sends to its answer that is stored (T-6, A-1): nothing of either is lost on the way."""
+"""From what a window asks for to an answer that is stored (T-6, A-1): nothing of either is lost on the way.
+
+A new question, an edited one, another try and going on all come this way: see `beginnings`.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import NoReturn
 
 from ..compaction.projection import project
 from ..models.port import Model
 from ..protocol.messages import BranchChanged, Event, SendMessage, TurnFailed, TurnFinished, TurnStarted
-from ..sessions.branch import NotAllowed
+from ..sessions.branch import NotAllowed, last_real
 from ..sessions.nodes import ChangeSet, Node
-from ..sessions.parts import TextPart
+from ..sessions.parts import Part
 from ..store.database import StoreUnavailable
 from ..store.drafts import SentDraft
 from ..store.leases import NotHeld
 from ..store.session_rows import UnknownSession
 from ..store.sessions import SessionStore
-from .agent.citations import CitationCheck, delivered_on
+from .agent.citations import CitationCheck, delivered_by, delivered_on
 from .agent.ending import BESIDE, ending
 from .agent.running import RunningTurn
 from .agent.tools import reading_tool_specs, reading_tools
 from .agent.turn import Answer, Turn
+from .beginnings import AnswerCommand, Ground, begin, ground_of, kind_of, question_of
 from .drafts import Drafts
+from .interrupted import InterruptedAnswers
+from .journaling import Journaling
 from .leases import SessionLeases
 from .library.index import LibraryIndex
 from .models import ModelChoice, prepare
-from .refused import Refused, checked_question
-from .views import one_line, title_of
+from .refused import Refused, checked_sound
+from .views import one_line
 
 INDEXING_GRACE = 5.0
 """Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
 RELEASE_GRACE = 0.5
 """Seconds that the end of an answer waits for its lease to be given back: longer only where the file is busy."""
 
-_CLOSING = "BibGenie is closing; your question is kept as the draft."
-_LEASED = (
-    "Another window or command is answering in this chat; your question is kept as the draft: "
-    "wait for that answer or stop it there, or ask in a new chat."
-)
+_log = logging.getLogger(__name__)
+
+_ANSWERING = "An answer still streams in this chat: wait for it or stop it."
+_CLOSING = "BibGenie is closing; "
+_LEASED = "Another window or command is answering in this chat; "
+_WAIT = ": wait for that answer or stop it there"
 
 
 class LibraryReading:
@@ -56,18 +65,26 @@ class LibraryReading:
 
 
 @dataclass(slots=True)
-class _Question:
-    """A question on its way to be stored."""
+class _Start:
+    """An answer that is about to begin, until its beginning is stored. `question` is "" where none is brought."""
 
-    command: SendMessage
-    text: str
+    command: AnswerCommand
+    question: str
     is_kept: bool = False
     is_stored: bool = False
     is_stopped: bool = False
 
+    @property
+    def outcome(self) -> str:
+        """What became of what was asked for, where nothing begins."""
+        return "your question is kept as the draft" if self.question else "the chat is as it was"
+
 
 class Answering:
-    """Takes questions, plays their turns and stores the answers: one at a time in each session."""
+    """Begins answers, plays their turns and stores them: one at a time in each session.
+
+    `pause` lies between two notes of an answer in the journal.
+    """
 
     def __init__(
         self,
@@ -79,6 +96,7 @@ class Answering:
         models: ModelChoice,
         system: str,
         emit: Callable[[Event], None],
+        pause: Callable[[], Awaitable[None]],
     ) -> None:
         self._sessions = sessions
         self._leases = leases
@@ -87,11 +105,22 @@ class Answering:
         self._models = models
         self._system = system
         self._emit = emit
+        self._pause = pause
+        self.interrupted = InterruptedAnswers(sessions, leases, is_busy=self.is_busy, changed=self.changed)
         self._turns: dict[str, RunningTurn] = {}
         # By the session they belong to, also where that does not exist yet.
-        self._sending: dict[str, _Question] = {}
+        self._starting: dict[str, _Start] = {}
         self._closing = asyncio.Event()
         self._releasing: set[asyncio.Task[None]] = set()
+
+    def is_busy(self, session_id: str) -> bool:
+        """Whether an answer streams or begins in this session, in this engine."""
+        return session_id in self._turns or session_id in self._starting
+
+    def refuse_if_busy(self, session_id: str) -> None:
+        """Raises Refused where `is_busy`: only one thing is done to a chat at a time."""
+        if self.is_busy(session_id):
+            raise Refused("answering", _ANSWERING)
 
     async def settled(self) -> None:
         """Wait until no answer streams."""
@@ -102,8 +131,8 @@ class Answering:
 
     async def close(self) -> None:
         """Stop what streams and keep it; keep as drafts the questions that are not stored yet."""
-        for question in list(self._sending.values()):
-            await self._keep_as_draft(question)
+        for start in list(self._starting.values()):
+            await self._keep_as_draft(start)
         self._closing.set()
         for turn in self._turns.values():
             turn.stop()
@@ -111,85 +140,127 @@ class Answering:
 
     async def stop(self, session_id: str) -> None:
         """Stop the answer of a session, also one that is to come; "" means those of sessions that are to come."""
-        for identity, question in self._sending.items():
-            if session_id in (identity, question.command.session_id):
-                question.is_stopped = True
+        for identity, start in self._starting.items():
+            if session_id in (identity, start.command.session_id):
+                start.is_stopped = True
         turn = self._turns.get(session_id)
         if turn is not None:
             turn.stop()
             await asyncio.wait([turn.kept])
 
-    async def send(self, command: SendMessage) -> None:
-        """Store a question and let its answer begin. Raises Refused, ModelError, and what the store raises."""
-        text = checked_question(command.text)
+    async def begin(self, command: AnswerCommand) -> None:
+        """Store what an answer begins with, and let it begin.
+
+        Raises Refused, NotAllowed, ModelError, and what the store raises: the branch is as it was then, unless the
+        question was stored and could not be answered any more.
+        """
+        question = question_of(command)
         session_id = command.session_id or self._sessions.new_session_id()
-        if session_id in self._turns or session_id in self._sending:
-            raise Refused("answering", "An answer still streams in this chat: wait for it or stop it.")
-        question = self._sending[session_id] = _Question(command, text)
+        self.refuse_if_busy(session_id)
+        start = self._starting[session_id] = _Start(command, question)
         is_leased = False
         try:
             is_leased = await self._leases.take(session_id)
             if not is_leased:
-                await self._keep_as_draft(question)
-                raise Refused("leased", _LEASED)
+                await self._refuse_as_leased(start)
+            await self._recover(start)
             async with self._models.lent() as model:
-                await self._begin(question, session_id, model)
+                await self._begin(start, session_id, model)
         except asyncio.CancelledError:
-            await self._keep_as_draft(question)
+            await self._keep_as_draft(start)
             raise
         finally:
-            del self._sending[session_id]
+            del self._starting[session_id]
             if is_leased and session_id not in self._turns:
                 await self._release(session_id)
 
-    async def _begin(self, question: _Question, session_id: str, model: Model) -> None:
-        command = question.command
-        await self._unless_closing(question, prepare(model))
+    async def _recover(self, start: _Start) -> None:
+        """What a killed process left of an answer in this chat comes first."""
+        session_id = start.command.session_id
+        if session_id:
+            try:
+                await self.interrupted.recover_under(session_id, self._leases.guard(session_id))
+            except NotHeld:
+                await self._refuse_as_leased(start)
+
+    async def _begin(self, start: _Start, session_id: str, model: Model) -> None:
+        command = start.command
+        await self._unless_closing(start, prepare(model))
         # What changed in the library since the last question is read before this one.
-        await self._unless_closing(question, self._library.ready())
-        nodes = await self._sound_path(session_id) if command.session_id else ()
-        await self._check_room(question, nodes, model)
+        await self._unless_closing(start, self._library.ready())
+        is_new = isinstance(command, SendMessage) and not command.session_id
+        path = () if is_new else checked_sound(await self._sessions.branch(command.session_id))
+        ground = ground_of(command, start.question, path)
+        await self._check_room(start, ground, model)
         if self._closing.is_set():
-            await self._refuse_as_closing(question)
+            await self._refuse_as_closing(start)
         try:
-            changes = await self._sessions.append_user(
-                command.session_id,
-                [TextPart(question.text)],
-                title=title_of(question.text),
+            changes = await begin(
+                command,
+                start.question,
+                sessions=self._sessions,
                 model=model.name,
-                sent_draft=self._sent_draft(command),
                 new_session_id=session_id,
+                sent_draft=self._sent_draft(command),
                 # The engine may have stood still, in a laptop that slept say, while another went on in this chat.
                 allowed=self._leases.guard(session_id),
             )
         except NotHeld:
-            await self._keep_as_draft(question)
-            raise Refused("leased", _LEASED) from None
-        question.is_stored = True
-        self._changed(changes)
-        if command.is_draft:
+            await self._refuse_as_leased(start)
+        start.is_stored = True
+        try:
+            self.changed(changes)
+            await self._begin_turn(start, changes, model, ground.kept)
+        except BaseException:
+            await self._give_up(session_id, changes.leaf_id or "")
+            raise
+
+    async def _begin_turn(self, start: _Start, changes: ChangeSet, model: Model, kept: tuple[Part, ...]) -> None:
+        """Let the turn begin whose beginning is stored."""
+        session_id, command = changes.session_id, start.command
+        if isinstance(command, SendMessage) and command.is_draft:
             await self._drafts.sent(command.session_id)
         session = await self._sessions.session(session_id)
-        turn = self._turn(session_id, await self._sound_path(session_id), model)
+        path = checked_sound(await self._sessions.branch(session_id))
+        question = last_real(path, "user")
+        if question is None:
+            raise NotAllowed("The question of this answer is no longer stored.")
+        grown = asyncio.Event()
+        turn = self._turn(session_id, path, model, kept, grown)
         if self._closing.is_set():
-            raise Refused("closing", "BibGenie is closing; your question is stored and can be answered later.")
+            stored = "your question is stored and can be answered later" if start.question else start.outcome
+            raise Refused("closing", f"{_CLOSING}{stored}.")
         self._emit(
             TurnStarted(
-                session_id, changes.added[0], one_line(session.title), one_line(model.name), request=command.request
+                session_id,
+                question.id,
+                one_line(session.title),
+                one_line(model.name),
+                beginning=kind_of(command),
+                parent_id=question.parent_id or "",
+                request=command.request,
             )
         )
-        self._run(turn, session_id, changes.added[0], model)
-        if question.is_stopped:
+        turn.tell_kept()
+        grown.clear()  # the journal begins with what is kept
+        self._run(turn, session_id, path[-1].id, model, grown)
+        if start.is_stopped:
             self._turns[session_id].stop()
 
-    def _run(self, turn: Turn, session_id: str, question_id: str, model: Model) -> None:
-        running = RunningTurn(turn, lambda answer: self._keep(session_id, question_id, answer, model.name))
+    def _run(self, turn: Turn, session_id: str, parent_id: str, model: Model, grown: asyncio.Event) -> None:
+        journaling = Journaling(self._sessions.journal, session_id, parent_id, turn.so_far, grown, self._pause)
+
+        async def keep(answer: Answer) -> None:
+            await journaling.end()
+            await self._keep(session_id, parent_id, answer, model.name)
+
+        running = RunningTurn(turn, keep)
         self._turns[session_id] = running
         self._models.hold()
         self._library.index.pause()
         running.kept.add_done_callback(lambda _: self._turn_ended(session_id))
 
-    async def _unless_closing(self, question: _Question, waiting: Awaitable[None]) -> None:
+    async def _unless_closing(self, start: _Start, waiting: Awaitable[None]) -> None:
         """Wait, but not longer than until the engine closes. Raises Refused then."""
         work = asyncio.ensure_future(waiting)
         closing = asyncio.create_task(self._closing.wait(), name="wait for the end")
@@ -201,23 +272,36 @@ class Answering:
                 work.cancel()
             await asyncio.wait([work, closing])
         if work.cancelled():
-            await self._refuse_as_closing(question)
+            await self._refuse_as_closing(start)
         work.result()
 
-    async def _refuse_as_closing(self, question: _Question) -> None:
-        await self._keep_as_draft(question)
-        raise Refused("closing", _CLOSING)
+    async def _refuse_as_closing(self, start: _Start) -> NoReturn:
+        await self._keep_as_draft(start)
+        raise Refused("closing", f"{_CLOSING}{start.outcome}.")
 
-    async def _keep_as_draft(self, question: _Question) -> None:
+    async def _refuse_as_leased(self, start: _Start) -> NoReturn:
+        await self._keep_as_draft(start)
+        otherwise = ", or ask in a new chat" if start.question else ""
+        raise Refused("leased", f"{_LEASED}{start.outcome}{_WAIT}{otherwise}.")
+
+    async def _keep_as_draft(self, start: _Start) -> None:
         """Keep a question that is not taken, once."""
-        if not question.is_kept and not question.is_stored:
-            question.is_kept = True
-            await self._sessions.drafts.put_above(question.command.session_id, question.text)
+        if start.question and not start.is_kept and not start.is_stored:
+            start.is_kept = True
+            await self._sessions.drafts.put_above(start.command.session_id, start.question)
 
-    def _sent_draft(self, command: SendMessage) -> SentDraft | None:
-        return SentDraft(self._drafts.known(command.session_id), command.text) if command.is_draft else None
+    def _sent_draft(self, command: AnswerCommand) -> SentDraft | None:
+        if not isinstance(command, SendMessage) or not command.is_draft:
+            return None
+        return SentDraft(self._drafts.known(command.session_id), command.text)
 
-    def _turn(self, session_id: str, path: tuple[Node, ...], model: Model) -> Turn:
+    def _turn(
+        self, session_id: str, path: tuple[Node, ...], model: Model, kept: tuple[Part, ...], grown: asyncio.Event
+    ) -> Turn:
+        def emit(event: Event) -> None:
+            self._emit(event)
+            grown.set()
+
         library = self._library.index.library
         return Turn(
             session_id=session_id,
@@ -225,8 +309,9 @@ class Answering:
             system=self._system,
             tools=reading_tools(library) if library else (),
             model=model,
-            citations=CitationCheck(library, delivered_on(path)),
-            emit=self._emit,
+            citations=CitationCheck(library, delivered_on(path) | delivered_by(kept)),
+            emit=emit,
+            kept=kept,
         )
 
     def _turn_ended(self, session_id: str) -> None:
@@ -235,10 +320,10 @@ class Answering:
         if not self._turns:
             self._library.index.resume()
 
-    async def _keep(self, session_id: str, question_id: str, answer: Answer, model: str) -> None:
+    async def _keep(self, session_id: str, parent_id: str, answer: Answer, model: str) -> None:
         """Store the answer, give the session's lease back, and tell how the answer ended."""
         try:
-            end = await self._store(session_id, question_id, answer, model)
+            end = await self._store(session_id, parent_id, answer, model)
         finally:
             await self._release(session_id)
         self._emit(end)
@@ -250,45 +335,61 @@ class Answering:
         task.add_done_callback(self._releasing.discard)
         await asyncio.wait([task], timeout=RELEASE_GRACE)
 
-    async def _store(self, session_id: str, question_id: str, answer: Answer, model: str) -> TurnFinished | TurnFailed:
-        node_id = ""
-        if not answer.is_empty:
-            try:
-                changes = await self._sessions.append_assistant(
-                    session_id,
-                    question_id,
-                    answer.parts,
-                    model=model,
-                    usage=answer.usage,
-                    stop_reason=answer.stop_reason,
-                )
-            except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-                return TurnFailed(session_id, "unsaved", str(error))
-            node_id = changes.added[0]
-            self._changed(changes)
-            if changes.leaf_id != node_id:
-                answer.notes.append(BESIDE)
+    async def _store(self, session_id: str, parent_id: str, answer: Answer, model: str) -> TurnFinished | TurnFailed:
+        if answer.is_empty:
+            await self._give_up(session_id, parent_id)
+            return ending(session_id, "", answer)
+        try:
+            changes = await self._sessions.append_assistant(
+                session_id,
+                parent_id,
+                answer.parts,
+                model=model,
+                usage=answer.usage,
+                stop_reason=answer.stop_reason,
+            )
+        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
+            await self._leave_in_journal(session_id, parent_id, answer)
+            return TurnFailed(session_id, "unsaved", str(error))
+        [node_id] = changes.added
+        self.changed(changes)
+        if changes.leaf_id != node_id:
+            answer.notes.append(BESIDE)
         return ending(session_id, node_id, answer)
 
-    async def _sound_path(self, session_id: str) -> tuple[Node, ...]:
-        path = await self._sessions.branch(session_id)
-        if path.damage is not None:
-            raise Refused("damaged", f"This chat is damaged and can only be read: {path.damage}.")
-        return path.nodes
+    async def _leave_in_journal(self, session_id: str, parent_id: str, answer: Answer) -> None:
+        """Try to note the whole of an answer that could not be stored: it is recovered with the chat's next use."""
+        try:
+            await self._sessions.journal.note(session_id, parent_id, answer.parts)
+        except StoreUnavailable as error:
+            _log.info("an answer that could not be stored was not noted either: %s", error)
 
-    async def _check_room(self, question: _Question, path: tuple[Node, ...], model: Model) -> None:
-        """No request is sent that cannot fit: the question goes to the draft instead (C-13)."""
+    async def _give_up(self, session_id: str, parent_id: str) -> None:
+        """Nothing came of an answer: its branch is as it was before. What fails here is recovered later."""
+        try:
+            changes = await self._sessions.tree.give_up(session_id, parent_id)
+        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
+            _log.info("a branch could not be brought back to what it was: %s", error)
+            return
+        if changes is not None:
+            self.changed(changes)
+
+    async def _check_room(self, start: _Start, ground: Ground, model: Model) -> None:
+        """No request is sent that cannot fit: a question goes to the draft instead (C-13)."""
         limit = model.capacity.safe_input_limit
-        tokens = project(self._system, reading_tool_specs(), path, draft=question.text).tokens
+        tools = reading_tool_specs()
+        tokens = project(self._system, tools, ground.path, draft=ground.question, kept=ground.kept).tokens
         if tokens > limit:
-            await self._keep_as_draft(question)
+            await self._keep_as_draft(start)
+            shorter = "shorten it, or choose" if start.question else "choose"
             raise Refused(
                 "too_large",
                 f"The request would be about {tokens - limit:,} tokens larger than the model takes; nothing was sent "
-                "and your question is kept as the draft: shorten it, or choose a model with a larger window.",
+                f"and {start.outcome}: {shorter} a model with a larger window.",
             )
 
-    def _changed(self, changes: ChangeSet) -> None:
+    def changed(self, changes: ChangeSet) -> None:
+        """Tell a change that was committed."""
         self._emit(
             BranchChanged(
                 changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added

@@ -17,44 +17,64 @@ from ..documents.port import FormulaDrawer
 from ..models.port import ModelError
 from ..protocol.messages import (
     VERSION,
+    ArchiveSession,
     Branch,
     ChooseModel,
     Command,
     CommandDone,
     CommandFailed,
+    ContinueAnswer,
+    ContinueDamaged,
+    DeleteSession,
     DrawFormulas,
+    EditMessage,
     Event,
+    ExportSession,
     FetchBodies,
+    FetchTree,
     FindFile,
+    Fork,
     Hello,
+    ImportSession,
     ListModels,
     ListSessions,
     NodeBody,
     OpenSession,
+    PinSession,
     RenameSession,
+    Retry,
     SaveDraft,
+    SearchHistory,
     SendMessage,
     SessionList,
     SessionRenamed,
     Shutdown,
     StopTurn,
+    SwitchTo,
+    UndoDelete,
     Welcome,
 )
 from ..sessions.branch import NotAllowed, Path
 from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
+from ..sessions.tree import Versions
 from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
-from ..store.session_rows import UnknownSession
+from ..store.session_rows import QUOTED, UnknownSession
 from ..store.sessions import NEW_SESSION, SessionStore
 from .answering import Answering, LibraryReading
+from .branches import Branches
 from .drafts import Drafts
+from .exchange import Exchange
 from .formulas import FormulaDrawing
+from .history import History
+from .journaling import JOURNAL_SECONDS
+from .keeping import Keeping
 from .leases import SessionLeases
 from .library.files import NoFile, find_file
 from .library.index import LibraryIndex
 from .models import ModelChoice
-from .refused import Refused
+from .refused import Refused, damage_of
 from .views import body_pieces, branch_row, one_line, row_pieces, session_row, text_pieces
 from .watching import SessionWatch
 
@@ -66,7 +86,8 @@ _CLOSING = "BibGenie is closing and takes no more commands."
 class Engine:
     """One engine over one profile, one library and the model that is chosen.
 
-    `emit` is called for every event, in order, on the loop's thread.
+    `emit` is called for every event, in order, on the loop's thread. `journal_pause` lies between two notes of how far
+    an answer has come. `keep_days` is how long unused chats are kept, 0 for always; `keeping_sleep` waits for seconds.
     """
 
     def __init__(
@@ -80,6 +101,9 @@ class Engine:
         system: str,
         profile: str,
         emit: Callable[[Event], None],
+        journal_pause: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(JOURNAL_SECONDS),
+        keep_days: int = 0,
+        keeping_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._sessions = sessions
         self._index = index
@@ -96,7 +120,13 @@ class Engine:
             models=models,
             system=system,
             emit=emit,
+            pause=journal_pause,
         )
+        self._branches = Branches(sessions, leases, self._answering, emit)
+        self._keeping = Keeping(sessions, leases, self._answering, emit, keep_days=keep_days, sleep=keeping_sleep)
+        self._history = History(sessions.search, emit)
+        self._exchange = Exchange(sessions, emit)
+        self._recovering: asyncio.Task[None] | None = None
         self._closing: asyncio.Task[None] | None = None
         self._refreshing: asyncio.Task[None] | None = None
         self._watching: asyncio.Task[None] | None = None
@@ -122,6 +152,10 @@ class Engine:
         """Wait until no answer streams."""
         await self._answering.settled()
 
+    async def deletion_settled(self) -> None:
+        """Wait until nothing is being deleted, and what was deleted is wiped off the disk."""
+        await self._keeping.settled()
+
     async def close(self) -> None:
         """Stop what runs and keep what streams: after this nothing of the engine is left, and no command is taken."""
         if self._closing is None:
@@ -130,7 +164,8 @@ class Engine:
 
     async def _close(self) -> None:
         await self._answering.close()
-        for task in filter(None, (self._refreshing, self._watching)):
+        await self._keeping.close()
+        for task in filter(None, (self._refreshing, self._watching, self._recovering)):
             task.cancel()
             await asyncio.wait([task])
         await self._index.close()
@@ -154,8 +189,8 @@ class Engine:
         except BrokenProjection as error:
             sentence = f"This chat cannot be sent to a model: {error}."
             self._emit(CommandFailed("damaged", sentence, command.request))
-        except UndecodablePart as error:
-            _log.error("a stored message cannot be read: %s", error)
+        except UndecodablePart:
+            _log.error("a stored message cannot be read")  # why would quote it
             sentence = "A stored message cannot be read; it was left as it is: run the doctor command."
             self._emit(CommandFailed("damaged", sentence, command.request))
 
@@ -168,6 +203,8 @@ class Engine:
                 self._emit(replace(welcome, request=command.request))
                 self._emit(self._index.progress)
                 self._models.load_ahead()
+                self._recover()
+                self._keeping.start()
             case ListSessions():
                 rows = [session_row(summary) for summary in await self._sessions.sessions()]
                 for piece, more in row_pieces(rows):
@@ -178,8 +215,16 @@ class Engine:
                 for node in await self._sessions.nodes(node_ids):
                     for segments, more in body_pieces(node):
                         self._emit(NodeBody(node.id, segments, more, command.request))
-            case SendMessage():
-                await self._answering.send(command)
+            case SendMessage() | Retry() | ContinueAnswer() | EditMessage():
+                await self._answering.begin(command)
+            case Fork() | SwitchTo() | ContinueDamaged() | FetchTree():
+                await self._branches.handle(command)
+            case DeleteSession() | UndoDelete() | PinSession() | ArchiveSession():
+                await self._keeping.handle(command)
+            case SearchHistory():
+                await self._history.search(command)
+            case ExportSession() | ImportSession():
+                await self._exchange.handle(command)
             case StopTurn(session_id=session_id):
                 await self._answering.stop(session_id)
                 self._emit(CommandDone(command.request))
@@ -213,15 +258,45 @@ class Engine:
         """The id of the only session whose id begins so. Raises UnknownSession."""
         return (await self._sessions.find(beginning)).id
 
+    async def last_message(self, session_id: str) -> str:
+        """The last question or answer of the active branch, "" where there is none. Raises UnknownSession."""
+        await self._answering.interrupted.recover(session_id)
+        path = await self._sessions.branch(session_id)
+        return next((node.id for node in reversed(path.nodes) if node.role != "checkpoint"), "")
+
+    async def find_message(self, session_id: str, beginning: str) -> str:
+        """The id of the session's only message whose id begins so, on any branch.
+
+        Raises UnknownSession, and NotAllowed for no such message or several.
+        """
+        nodes = await self._sessions.tree.whole(session_id)
+        found = [node.id for node in nodes if node.id.startswith(beginning)] if beginning else []
+        if beginning in found:
+            return beginning
+        if len(found) != 1:
+            quoted = QUOTED.repr(beginning)
+            what = f"Several messages of this chat have ids that begin with {quoted}: give more of the id."
+            missing = f"This chat has no message with the id {quoted}: the branches command shows them."
+            raise NotAllowed(what if found else missing)
+        return found[0]
+
+    def _recover(self) -> None:
+        """Bring back, in the background, what killed processes left of their answers."""
+        if self._recovering is None:
+            recovering = self._answering.interrupted.recover_all()
+            self._recovering = asyncio.create_task(recovering, name="recover interrupted answers")
+
     async def _open(self, session_id: str, request: int) -> None:
         draft = await self._drafts.read(session_id)
-        title, revision, path = "", 0, Path(())
+        title, revision, path, versions = "", 0, Path(()), dict[str, Versions]()
         if session_id != NEW_SESSION:
+            await self._answering.interrupted.recover(session_id)
             session = await self._sessions.session(session_id)
             title, revision = one_line(session.title), session.branch_revision
             path = await self._sessions.branch(session_id)
-        damage = "" if path.damage is None else f"This chat is damaged and can only be read: {path.damage}."
-        rows = [branch_row(node) for node in path.nodes]
+            versions = await self._sessions.tree.versions(session_id)
+        damage = damage_of(path)
+        rows = [branch_row(node, versions.get(node.id, Versions())) for node in path.nodes]
         contents = [(piece, "") for piece, _ in row_pieces(rows)]
         first, *others = text_pieces(draft)
         contents[-1] = (contents[-1][0], first)

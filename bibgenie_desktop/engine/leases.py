@@ -41,6 +41,10 @@ class SessionLeases:
         """Whether the lease is still held, asked within a transaction that only its holder may make."""
         return self._store.guard(session_id, "turn")
 
+    def free(self, session_id: str) -> Guard:
+        """Whether no other engine works on the session, asked within a transaction; nothing is taken."""
+        return self._store.free(session_id)
+
     async def release(self, session_id: str) -> None:
         """Give a lease back, also one whose taking was interrupted. One that cannot be given back expires."""
         beating = self._beating.pop(session_id, None)

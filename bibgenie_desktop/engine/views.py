@@ -7,16 +7,17 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import TypeVar
 
-from ..protocol.messages import BranchRow, Segment, SessionRow
+from ..protocol.messages import BranchRow, HistoryHit, Segment, SessionRow, TreeRow
 from ..sessions.citations import TOKEN, Citation
 from ..sessions.locators import Locator, MalformedLocator
 from ..sessions.nodes import Node
 from ..sessions.parts import FilePart, ImagePart, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
+from ..sessions.tree import Unreadable, Versions
 from ..store.sessions import SessionSummary
 from ..zotero.links import build_link
 from .agent.tools import call_title
 
-Row = TypeVar("Row", SessionRow, BranchRow)
+Row = TypeVar("Row", SessionRow, BranchRow, TreeRow, HistoryHit)
 
 PIECE_CHARACTERS = 8_000
 """Characters of one piece of a text: with JSON's escapes still far below the pipe's 64 KiB."""
@@ -25,6 +26,8 @@ PIECE_BYTES = 32_000
 LONGEST_LINE = 300
 """Characters of what stands in one line, such as a title or a citation's label."""
 LONGEST_DETAIL = 1_000
+LONGEST_EXCERPT = 120
+"""Characters of a message's beginning in the tree."""
 TITLE_CHARACTERS = 60
 """Characters of the title that a new chat gets from its first question."""
 
@@ -41,13 +44,55 @@ def session_row(summary: SessionSummary) -> SessionRow:
         session.branch_revision,
         session.model,
         session.updated_at,
+        forked_from_id=session.forked_from_id or "",
+        is_pinned=session.is_pinned,
+        is_archived=session.is_archived,
     )
 
 
-def branch_row(node: Node) -> BranchRow:
-    """One node of a branch, without its body."""
-    characters = sum(len(segment.text) for segment in segments_of(node))
-    return BranchRow(node.id, node.role, node.created_at, node.model, node.stop_reason, characters)
+_ALONE = Versions()
+
+
+def branch_row(node: Node, versions: Versions = _ALONE) -> BranchRow:
+    """One node of a branch, without its body, and what was written in its place."""
+    return BranchRow(
+        node.id,
+        node.role,
+        node.created_at,
+        node.model,
+        node.stop_reason,
+        characters=sum(len(segment.text) for segment in segments_of(node)),
+        version=versions.version,
+        versions=versions.versions,
+        previous_id=versions.previous_id,
+        next_id=versions.next_id,
+    )
+
+
+def tree_row(node: Node | Unreadable, *, is_active: bool) -> TreeRow:
+    """One node of a session's tree; one that cannot be read says so in place of its beginning."""
+    if isinstance(node, Unreadable):
+        excerpt = _cut(f"[This message cannot be read: {node.reason}]")
+        return TreeRow(node.id, node.parent_id or "", "user", "", None, excerpt, is_active)
+    return TreeRow(
+        node.id, node.parent_id or "", node.role, node.created_at, node.stop_reason, _beginning(node), is_active
+    )
+
+
+def _beginning(node: Node) -> str:
+    """The first words of a message; where it has none, what was done in it."""
+    parts = [part for part in node.parts if not isinstance(part, ReasoningPart)]
+    said = [part for part in parts if not isinstance(part, ToolCallPart)] or parts
+    first = [
+        replace(part, text=part.text[: 10 * LONGEST_EXCERPT]) if isinstance(part, TextPart) else part
+        for part in said[:1]
+    ]
+    return _cut("".join(segment.text for segment in segments_of(replace(node, parts=tuple(first)))))
+
+
+def _cut(text: str) -> str:
+    line = one_line(text)
+    return line if len(line) <= LONGEST_EXCERPT else f"{line[: LONGEST_EXCERPT - 1]}…"
 
 
 def segments_of(node: Node) -> list[Segment]:

@@ -14,6 +14,8 @@ from typing import Any
 
 from .file_lock import LockUnavailable, locked
 
+LONGEST_KEPT = 36_500
+"""Days that chats can be kept: a hundred years."""
 LONGEST_VALUE = 2_000
 """Characters of a name or an address: above this it is a mistake, and what passes it on would have to carry it."""
 
@@ -27,7 +29,7 @@ class Settings:
     """The settings this version knows. `real_library_used` keeps `auto` from falling back to the demo library.
 
     `api_base` is the address of `model` alone; `endpoints` holds those of other models, by name. `language` is the
-    window's, "" for the system's.
+    window's, "" for the system's. `keep_days` is how long a chat that nobody uses is kept, 0 for always (T-7).
     """
 
     model: str = ""
@@ -35,6 +37,7 @@ class Settings:
     zotero: str = "auto"
     real_library_used: bool = False
     language: str = ""
+    keep_days: int = 0
     endpoints: Mapping[str, str] = field(default_factory=dict)
 
     def address(self, model: str) -> str:
@@ -49,6 +52,7 @@ _PLACES = {
     "zotero": ("zotero", "source"),
     "real_library_used": ("zotero", "real_library_used"),
     "language": ("window", "language"),
+    "keep_days": ("history", "keep_days"),
 }
 _ENDPOINTS = "endpoints"
 
@@ -65,7 +69,7 @@ def load_settings(path: Path) -> Settings:
         if not isinstance(section, dict):
             raise _wrong_kind(path, table)
         if key in section:
-            if not isinstance(section[key], type(getattr(Settings(), name))) or _is_too_long(section[key]):
+            if not _is_of_kind(section[key], getattr(Settings(), name)):
                 raise _wrong_kind(path, f"{table}.{key}")
             values[name] = section[key]
     endpoints = data.get(_ENDPOINTS, {})
@@ -77,7 +81,7 @@ def load_settings(path: Path) -> Settings:
     return Settings(**values, endpoints=endpoints)
 
 
-def store_setting(path: Path, name: str, value: str | bool) -> None:
+def store_setting(path: Path, name: str, value: str | bool | int) -> None:
     """Change one setting and leave all else of the file as it stands. Raises SettingsUnreadable.
 
     A file that `load_settings` refuses is not written, nor a value that it would refuse, nor a file that its owner
@@ -88,6 +92,8 @@ def store_setting(path: Path, name: str, value: str | bool) -> None:
         store_model(path, str(value))
         return
     table, key = _PLACES[name]
+    if isinstance(value, int) and not _is_of_kind(value, getattr(Settings(), name)):
+        raise SettingsUnreadable(f"The settings file {path} was left as it is: {value} cannot be its {table}.{key}.")
 
     def change(document: Any, _: Settings) -> None:
         _section(document, table)[key] = value
@@ -124,7 +130,7 @@ def _section(document: Any, table: str) -> Any:
     return document.setdefault(table, tomlkit.table())
 
 
-def _change(path: Path, values: tuple[str | bool, ...], change: Callable[[Any, Settings], None]) -> None:
+def _change(path: Path, values: tuple[str | bool | int, ...], change: Callable[[Any, Settings], None]) -> None:
     import tomlkit
 
     if any(_is_too_long(value) for value in values):
@@ -166,6 +172,14 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except (FileNotFoundError, NotADirectoryError):
         return ""  # what stands in the folder's place is told by whatever needs the profile itself
+
+
+def _is_of_kind(value: object, default: object) -> bool:
+    """Whether a value can stand where `default` does."""
+    # In TOML true is no number, in Python it is one.
+    if not isinstance(value, type(default)) or isinstance(value, bool) != isinstance(default, bool):
+        return False
+    return not _is_too_long(value) and (not isinstance(value, int) or 0 <= value <= LONGEST_KEPT)
 
 
 def _is_too_long(value: object) -> bool:

@@ -140,4 +140,5 @@ def _plain(kind: type[Any]) -> _Reader:
 
 
 def _wrong(value: object, where: str) -> MalformedMessage:
-    return MalformedMessage(f"{where}: {shortened(value)}")
+    # Not the value itself: this gets into the log, and what is said in chats does not.
+    return MalformedMessage(f"{where}: {type(value).__name__}")

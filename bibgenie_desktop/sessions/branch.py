@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from .nodes import STOP_REASONS, Node, Role
 
@@ -27,12 +28,29 @@ class Path:
     damage: str | None = None
 
 
+class HasParent(Protocol):
+    """What a way to the root is made of."""
+
+    @property
+    def parent_id(self) -> str | None:
+        """The node that this one hangs on, None for a root."""
+
+
+Step = TypeVar("Step", bound=HasParent)
+
+
 def path_to_root(leaf_id: str | None, nodes: Mapping[str, Node | Exception]) -> Path:
     """Walk from the leaf to the root over loaded nodes; `nodes` holds an exception for one that cannot be decoded.
 
     Ends in at most as many steps as there are nodes, whatever the parents say (a cycle is found, not followed).
     """
-    chain: list[Node] = []
+    chain, damage = walk_to_root(leaf_id, nodes)
+    return Path(tuple(chain), damage)
+
+
+def walk_to_root(leaf_id: str | None, nodes: Mapping[str, Step | Exception]) -> tuple[list[Step], str | None]:
+    """What `path_to_root` does, over anything that has a parent: the branch, root first, and its damage."""
+    chain: list[Step] = []
     seen: set[str] = set()
     damage: str | None = None
     current = leaf_id
@@ -50,7 +68,8 @@ def path_to_root(leaf_id: str | None, nodes: Mapping[str, Node | Exception]) -> 
             break
         chain.append(node)
         current = node.parent_id
-    return Path(tuple(reversed(chain)), damage)
+    chain.reverse()
+    return chain, damage
 
 
 def check_append(role: Role, leaf: Node | None, stop_reason: str | None) -> None:

@@ -22,10 +22,10 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
     """
     folder = path.parent / "backups"
     copy = folder / f"{path.stem}-version-{version}-{now.astimezone(UTC):%Y%m%dT%H%M%S%fZ}{path.suffix}"
-    unfinished = folder / f"{path.stem}.unfinished"
+    unfinished = _unfinished(path)
     try:
         folder.mkdir(exist_ok=True)
-        _remove(unfinished)  # of a program that was killed
+        remove_unfinished(path)
         try:
             with (
                 closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as source,
@@ -37,7 +37,7 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
                     return earlier
             os.replace(unfinished, copy)
         finally:
-            _remove(unfinished)
+            remove_unfinished(path)
     except (OSError, sqlite3.Error) as error:
         raise StoreUnavailable(
             "unwritable",
@@ -47,13 +47,24 @@ def back_up(path: Path, version: int, now: datetime) -> Path:
     return copy
 
 
+def copies_of(path: Path) -> list[Path]:
+    """The copies in the folder `backups` of the history at `path`, under whatever name somebody gave them."""
+    return sorted(each for each in (path.parent / "backups").glob(f"*{path.suffix}") if each.is_file())
+
+
+def remove_unfinished(path: Path) -> None:
+    """Remove a copy that a killed program left unfinished; whoever makes one holds the history's write lock."""
+    unfinished = _unfinished(path)
+    for name in (unfinished, Path(f"{unfinished}-journal")):
+        name.unlink(missing_ok=True)
+
+
+def _unfinished(path: Path) -> Path:
+    return path.parent / "backups" / f"{path.stem}.unfinished"
+
+
 def _are_equal(copy: Path, earlier: Path) -> bool:
     try:
         return filecmp.cmp(copy, earlier, shallow=False)
     except OSError:
         return False  # what cannot be read cannot be relied on
-
-
-def _remove(unfinished: Path) -> None:
-    for name in (unfinished, Path(f"{unfinished}-journal")):
-        name.unlink(missing_ok=True)

@@ -12,9 +12,12 @@ _States: TypeAlias = dict[str, str]
 """What a session is, by its id: its columns in one text."""
 
 
+_COLUMNS = ("leaf_id", "branch_revision", "title", "updated_at", "is_pinned", "archived_at", "deleted_at")
+
+
 def _state(row: str) -> str:
     # quote() takes whatever a damaged file holds; columns are put together for the comparison alone.
-    return " || ' ' || ".join(f"quote({row}{name})" for name in ("leaf_id", "branch_revision", "title", "updated_at"))
+    return " || ' ' || ".join(f"quote({row}{name})" for name in _COLUMNS)
 
 
 # Temporary tables and triggers are those of one connection: they note what the writer does, and nobody else.

@@ -9,10 +9,11 @@ from datetime import datetime
 from pathlib import Path
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DatabaseError
 
 from .backups import back_up
 from .database import StoreUnavailable
-from .header import is_damage, read_header
+from .header import is_damage, primary_code, read_header
 from .node_text import fill_node_text
 from .schema import APPEND_ONLY, APPLICATION_ID, FULL_TEXT, SCHEMA_VERSION, metadata
 
@@ -73,20 +74,39 @@ def migrate(connection: Connection, path: Path, clock: Callable[[], datetime]) -
     (version,) = connection.exec_driver_sql("PRAGMA user_version").one()
     if version == SCHEMA_VERSION:
         return
-    if version == 0:
-        metadata.create_all(connection)
-        connection.exec_driver_sql(FULL_TEXT)
-        for trigger in APPEND_ONLY:
-            connection.exec_driver_sql(trigger)
-        connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-    elif version in _MIGRATIONS:
-        back_up(path, version, clock())
-        for step in range(version, SCHEMA_VERSION):
-            for statement in _MIGRATIONS[step]:
-                connection.exec_driver_sql(statement)
-        fill_node_text(connection)
-    else:
+    if version != 0 and version not in _MIGRATIONS:
         raise _newer(path)  # brought forward by another program since it was looked at
+    if version != 0:
+        back_up(path, version, clock())
+    try:
+        if version == 0:
+            _make(connection)
+        else:
+            _bring_forward(connection, version)
+    except DatabaseError as error:
+        if primary_code(error.orig) != sqlite3.SQLITE_ERROR:
+            raise
+        # A table is missing, or there already: only damage explains it.
+        raise StoreUnavailable(
+            "damaged",
+            f"The history {path} is damaged: it is not of the version that it says; it was left as it is: {RESTORING}.",
+        ) from error
+
+
+def _make(connection: Connection) -> None:
+    metadata.create_all(connection)
+    connection.exec_driver_sql(FULL_TEXT)
+    for trigger in APPEND_ONLY:
+        connection.exec_driver_sql(trigger)
+    connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+
+def _bring_forward(connection: Connection, version: int) -> None:
+    for step in range(version, SCHEMA_VERSION):
+        for statement in _MIGRATIONS[step]:
+            connection.exec_driver_sql(statement)
+    fill_node_text(connection)
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -104,19 +124,42 @@ _MIGRATIONS: Mapping[int, tuple[str, ...]] = {
         """,
     ),
     2: (
-        "ALTER TABLE session ADD COLUMN used INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN used INTEGER NOT NULL DEFAULT '0'",
         "ALTER TABLE session ADD COLUMN forked_from_id TEXT",
         "ALTER TABLE session ADD COLUMN forked_at_id TEXT",
-        "ALTER TABLE session ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE session ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT '0'",
         "ALTER TABLE session ADD COLUMN archived_at TEXT",
         "ALTER TABLE session ADD COLUMN deleted_at TEXT",
+        "ALTER TABLE session_node ADD COLUMN visited INTEGER NOT NULL DEFAULT '0'",
+        # A session holds the whole path to each of its nodes, also where a row was put in by hand.
         """
-        UPDATE session SET used = (
-            SELECT count(*) FROM session AS other
-            WHERE (other.updated_at, other.id) <= (session.updated_at, session.id)
+        WITH RECURSIVE held(session_id, node_id) AS (
+            SELECT session.id, node.id FROM session JOIN node ON node.id = session.leaf_id
+            UNION
+            SELECT session.id, node.parent_id
+            FROM session_node JOIN session ON session.id = session_node.session_id
+            JOIN node ON node.id = session_node.node_id
+            WHERE NOT EXISTS (
+                SELECT 1 FROM session_node AS other
+                WHERE other.session_id = session.id AND other.node_id = node.parent_id
+            )
+            UNION
+            SELECT held.session_id, node.parent_id FROM held JOIN node ON node.id = held.node_id
+            WHERE NOT EXISTS (
+                SELECT 1 FROM session_node AS other
+                WHERE other.session_id = held.session_id AND other.node_id = node.parent_id
+            )
         )
+        INSERT OR IGNORE INTO session_node (session_id, node_id)
+        SELECT held.session_id, node.id FROM held JOIN node ON node.id = held.node_id
         """,
-        "ALTER TABLE session_node ADD COLUMN visited INTEGER NOT NULL DEFAULT 0",
+        # Nodes lie in the order in which they were stored: which session was used last does not hang on clocks.
+        """
+        UPDATE session SET used = coalesce((
+            SELECT max(node.rowid) FROM session_node JOIN node ON node.id = session_node.node_id
+            WHERE session_node.session_id = session.id
+        ), 0)
+        """,
         # The leaf of each session was visited last.
         """
         UPDATE session_node SET visited = (SELECT branch_revision FROM session WHERE session.id = session_id)
@@ -159,8 +202,7 @@ _MIGRATIONS: Mapping[int, tuple[str, ...]] = {
         """,
         """
         CREATE VIRTUAL TABLE node_fts USING fts5(
-            text, content='node_text', content_rowid='id',
-            tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+            text, content='node_text', content_rowid='id', tokenize='ascii'
         )
         """,
     ),

@@ -200,10 +200,14 @@ node_text = Table(
 
 FULL_TEXT = """
     CREATE VIRTUAL TABLE node_fts USING fts5(
-        text, content='node_text', content_rowid='id', tokenize="unicode61 remove_diacritics 0 categories 'L* N* M* Co'"
+        text, content='node_text', content_rowid='id', tokenize='ascii'
     )
     """
-"""The full-text index over `node_text`; SQLAlchemy knows no virtual tables."""
+"""The full-text index over `node_text`; SQLAlchemy knows no virtual tables.
+
+What is stored there are tokens with spaces between them: all that this tokenizer must do is to cut at the spaces, and
+it does so whatever version of Unicode SQLite knows.
+"""
 
 APPEND_ONLY = (
     """

@@ -8,23 +8,27 @@ from pathlib import Path
 
 from sqlalchemy import Connection, func, select
 
-from ..sessions.branch import NotAllowed, check_append, path_to_root
+from ..sessions.branch import NotAllowed, check_append
 from ..sessions.branch import Path as BranchPath
 from ..sessions.nodes import ChangeSet, Node, Session, StopReason
-from ..sessions.parts import Part, UndecodablePart
+from ..sessions.parts import Part
 from ..sessions.text import well_formed
 from ..sessions.usage import Usage
 from .database import Database
+from .deletion import DeletionStore
 from .drafts import DraftStore, SentDraft
 from .encoding import Clock, decode_json, timestamp
+from .exporting import ExportStore
+from .importing import ImportStore
 from .journal import JournalStore, begin_journal, end_journal
 from .leases import Guard, anyone, see_to
 from .migrations import RESTORING, check_file, migrate
 from .schema import node, session
+from .search import SearchStore
 from .session_rows import (
+    NEVER,
     QUOTED,
     UnknownSession,
-    ancestors,
     insert_node,
     move_leaf,
     node_from,
@@ -34,6 +38,8 @@ from .session_rows import (
     session_from,
 )
 from .titles import clean_title
+from .tree import TreeStore
+from .tree_reading import read_branch
 
 NEW_SESSION = ""
 """The session id under which the draft of a session that does not exist yet is kept."""
@@ -51,7 +57,8 @@ class SessionSummary:
 class SessionStore:
     """The history: append-only nodes, and sessions that point at their leaf.
 
-    `drafts` and `journal` are what else is kept in its file. All methods raise StoreUnavailable when the file fails.
+    `drafts` and `journal` are what else is kept in its file, `tree` holds the operations on its branches. All methods
+    raise StoreUnavailable when the file fails.
     """
 
     def __init__(self, database: Database, *, clock: Clock, new_id: Callable[[], str]) -> None:
@@ -60,12 +67,17 @@ class SessionStore:
         self._new_id = new_id
         self.drafts = DraftStore(database, clock=clock)
         self.journal = JournalStore(database, clock=clock)
+        self.deletion = DeletionStore(database, clock=clock)
+        self.tree = TreeStore(database, clock=clock, new_id=new_id)
+        self.search = SearchStore(database)
+        self.exporting = ExportStore(database)
+        self.importing = ImportStore(database, clock=clock, new_id=new_id)
 
     @classmethod
     async def open(cls, path: Path, *, clock: Clock, new_id: Callable[[], str]) -> SessionStore:
         """Open or make the history at `path`. Raises StoreUnavailable with nothing written."""
         check_file(path)
-        database = Database(path, what="The history", if_damaged=RESTORING)
+        database = Database(path, what="The history", if_damaged=RESTORING, overwrites=True)
         try:
             await database.write(lambda connection: migrate(connection, path, clock))
         except BaseException:
@@ -161,11 +173,12 @@ class SessionStore:
                 raise NotAllowed("The question of this answer is no longer stored.")
             check_append("assistant", node_from(parent), stop_reason)
             added = Node(self._new_id(), parent_id, "assistant", tuple(parts), now, model, usage, stop_reason)
-            insert_node(connection, session_id, added, found.branch_revision)
-            end_journal(connection, session_id)
-            if found.leaf_id != parent_id:
-                return ChangeSet("append_assistant", session_id, found.leaf_id, found.branch_revision, (added.id,))
+            is_at_end = found.leaf_id == parent_id
             revision = found.branch_revision + 1
+            insert_node(connection, session_id, added, revision if is_at_end else NEVER)
+            end_journal(connection, session_id, parent_id)
+            if not is_at_end:
+                return ChangeSet("append_assistant", session_id, found.leaf_id, found.branch_revision, (added.id,))
             move_leaf(connection, session_id, added.id, revision)
             note_use(connection, session_id, model, now)
             return ChangeSet("append_assistant", session_id, added.id, revision, (added.id,))
@@ -186,6 +199,15 @@ class SessionStore:
             return cleaned
 
         return await self._database.write(transaction)
+
+    async def pin(self, session_id: str, pinned: bool) -> None:
+        """Keep a session at the top of the list, or no more; nothing else changes (T-2). Raises UnknownSession."""
+        await self._database.write(lambda connection: _set(connection, session_id, is_pinned=int(pinned)))
+
+    async def archive(self, session_id: str, archived: bool) -> None:
+        """Put a session away, or back; nothing else changes (T-2). Raises UnknownSession."""
+        moment = self._now() if archived else None
+        await self._database.write(lambda connection: _set(connection, session_id, archived_at=moment))
 
     async def last_models(self, limit: int) -> list[str]:
         """The models that the sessions used last, each once and the newest first: at most `limit` names, as stored."""
@@ -211,7 +233,8 @@ class SessionStore:
 
         def transaction(connection: Connection) -> Session:
             begins = session.c.id.startswith(start, autoescape=True)
-            rows = connection.execute(select(session).where(begins).limit(2)).all() if start else []
+            found = select(session).where(begins, session.c.deleted_at.is_(None)).limit(2)
+            rows = connection.execute(found).all() if start else []
             if len(rows) > 1:
                 beginning = QUOTED.repr(start)
                 raise UnknownSession(f"Several chats have ids that begin with {beginning}: give more of the id.")
@@ -220,25 +243,15 @@ class SessionStore:
         return await self._database.read(transaction)
 
     async def sessions(self) -> list[SessionSummary]:
-        """All sessions, the last used first, whatever the clock said; those that are being deleted are left out."""
+        """All sessions, pinned ones first, then the last used, whatever the clock said; deleted ones are left out."""
         return await self._database.read(_summaries)
 
     async def branch(self, session_id: str) -> BranchPath:
         """The session's active branch, root first, as far as it is sound (T-5). Raises UnknownSession."""
 
-        def transaction(connection: Connection) -> BranchPath:
-            found = read_session(connection, session_id)
-            if found.leaf_id is None:
-                return BranchPath(())
-            nodes: dict[str, Node | Exception] = {}
-            for row in connection.execute(ancestors(found.leaf_id)):
-                try:
-                    nodes[row.id] = node_from(row)
-                except UndecodablePart as error:
-                    nodes[row.id] = error
-            return path_to_root(found.leaf_id, nodes)
-
-        return await self._database.read(transaction)
+        return await self._database.read(
+            lambda connection: read_branch(connection, read_session(connection, session_id).leaf_id)
+        )
 
     async def nodes(self, node_ids: Sequence[str]) -> list[Node]:
         """These nodes, in the order asked; unknown ids are left out. Raises UndecodablePart."""
@@ -265,6 +278,11 @@ class SessionStore:
         return timestamp(self._clock())
 
 
+def _set(connection: Connection, session_id: str, **values: object) -> None:
+    found = read_session(connection, session_id)
+    connection.execute(session.update().where(session.c.id == found.id).values(values))
+
+
 def _summaries(connection: Connection) -> list[SessionSummary]:
     ids = select(session.c.id.label("session_id"), session.c.leaf_id.label("id"))
     walk = ids.where(session.c.leaf_id.is_not(None)).cte("walk", recursive=True)
@@ -282,7 +300,7 @@ def _summaries(connection: Connection) -> list[SessionSummary]:
         .outerjoin(counted, counted.c.session_id == session.c.id)
         .outerjoin(node, node.c.id == session.c.leaf_id)
         .where(session.c.deleted_at.is_(None))
-        .order_by(session.c.used.desc(), session.c.id)
+        .order_by(session.c.is_pinned.desc(), session.c.used.desc(), session.c.id)
     )
     return [SessionSummary(session_from(row), row.turns, _occupancy(row.usage)) for row in rows]
 

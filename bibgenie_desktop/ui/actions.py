@@ -17,6 +17,13 @@ class Actions:
 
     new: QAction
     rename: QAction
+    pin: QAction
+    archive: QAction
+    delete: QAction
+    undo_delete: QAction
+    export_branch: QAction
+    export_tree: QAction
+    bring_in: QAction
     quit: QAction
     undo: QAction
     redo: QAction
@@ -30,10 +37,17 @@ class Actions:
     send: QAction
     stop: QAction
     copy: QAction
+    retry: QAction
+    edit: QAction
+    fork: QAction
+    go_on: QAction
+    previous_version: QAction
+    next_version: QAction
     recall: QAction
     newest: QAction
     chats: QAction
     search: QAction
+    branch_map: QAction
     compose: QAction
     shortcuts: QAction
     about: QAction
@@ -54,6 +68,14 @@ def make_actions(window: QMainWindow) -> Actions:
     actions = Actions(
         new=action("newSessionAction", translate("Menu", "&New chat"), standard.New),
         rename=action("renameSessionAction", translate("Menu", "&Rename chat"), Qt.Key.Key_F2),
+        pin=action("pinAction", translate("Menu", "&Pin chat")),
+        archive=action("archiveAction", translate("Menu", "&Archive chat")),
+        # The key belongs to the list of chats; elsewhere it deletes letters.
+        delete=action("deleteSessionAction", translate("Menu", "&Delete chat…") + "\t" + translate("Menu", "Del")),
+        undo_delete=action("undoDeleteAction", translate("Menu", "&Undo deleting")),
+        export_branch=action("exportAction", translate("Menu", "This &branch…")),
+        export_tree=action("exportTreeAction", translate("Menu", "The whole &tree…")),
+        bring_in=action("importAction", translate("Menu", "&Import chat…")),
         quit=action("quitAction", translate("Menu", "&Quit"), "Ctrl+Q"),
         undo=action("undoAction", translate("Menu", "&Undo"), standard.Undo),
         redo=action("redoAction", translate("Menu", "&Redo"), standard.Redo),
@@ -68,10 +90,17 @@ def make_actions(window: QMainWindow) -> Actions:
         send=action("sendAction", translate("Menu", "&Send") + "\t" + translate("Menu", "Enter")),
         stop=action("stopAction", translate("Menu", "S&top"), Qt.Key.Key_Escape),
         copy=action("copyAction", translate("Menu", "Copy &message"), "Ctrl+Shift+C"),
+        retry=action("retryAction", translate("Menu", "&Retry the answer"), "Ctrl+R"),
+        edit=action("editAction", translate("Menu", "&Edit the question"), "Ctrl+E"),
+        fork=action("forkAction", translate("Menu", "&Fork a new chat here")),
+        go_on=action("continueAction", translate("Menu", "&Continue the answer")),
+        previous_version=action("previousBranchAction", translate("Menu", "&Previous version"), "Alt+Left"),
+        next_version=action("nextBranchAction", translate("Menu", "Ne&xt version"), "Alt+Right"),
         recall=action("recallAction", translate("Menu", "&Last question again") + "\t↑"),
         newest=action("newestAction", translate("Menu", "Go to the &newest message"), "Ctrl+End"),
         chats=action("chatsAction", translate("Menu", "&Chats at the side"), "Ctrl+B"),
         search=action("searchSessionsAction", translate("Menu", "&Search chats"), "Ctrl+K"),
+        branch_map=action("branchMapAction", translate("Menu", "Branch &map"), "Ctrl+Shift+B"),
         compose=action("composeAction", translate("Menu", "&Write a question"), "Ctrl+L"),
         shortcuts=action("shortcutsAction", translate("Menu", "&Keyboard shortcuts"), "Ctrl+/"),
         about=action("aboutAction", translate("Menu", "&About BibGenie")),
@@ -80,26 +109,50 @@ def make_actions(window: QMainWindow) -> Actions:
     actions.about.setMenuRole(QAction.MenuRole.AboutRole)
     actions.chats.setCheckable(True)
     actions.chats.setChecked(True)
+    actions.branch_map.setCheckable(True)
+    actions.branch_map.setIconText(translate("Menu", "Map"))
     # Under a message there is room for one word, and a screen reader says where it is.
-    actions.copy.setIconText(translate("Menu", "Copy"))
-    actions.copy.setToolTip(translate("Menu", "Copy this message as Markdown"))
+    for each, word, tip in (
+        (actions.copy, translate("Menu", "Copy"), translate("Menu", "Copy this message as Markdown")),
+        (
+            actions.retry,
+            translate("Menu", "Retry"),
+            translate("Menu", "Answer this question anew; this answer is kept"),
+        ),
+        (actions.edit, translate("Menu", "Edit"), translate("Menu", "Ask this question in another way")),
+        (actions.fork, translate("Menu", "Fork"), translate("Menu", "Begin a new chat that goes on from here")),
+        (actions.go_on, translate("Menu", "Continue"), translate("Menu", "Go on with this answer where it ends")),
+    ):
+        each.setIconText(word)
+        each.setToolTip(tip)
     return actions
 
 
 def fill_menus(window: QMainWindow, actions: Actions) -> None:
     """Puts every action into a menu of the window."""
     a = actions
+    exporting = QMenu(translate("Menu", "E&xport chat"), window)
+    exporting.addActions([a.export_branch, a.export_tree])
+    kept = (a.pin, a.archive, a.delete, a.undo_delete)
     for title, groups in (
-        (translate("Menu", "&File"), ((a.new, a.rename), (a.quit,))),
+        (translate("Menu", "&File"), ((a.new, a.rename), kept, (exporting.menuAction(), a.bring_in), (a.quit,))),
         (
             translate("Menu", "&Edit"),
             ((a.undo, a.redo), (a.cut, a.copy_text, a.paste, a.select_all), (a.find, a.find_next, a.find_previous)),
         ),
-        (translate("Menu", "&Chat"), ((a.send, a.stop, a.recall), (a.copy, a.newest))),
-        (translate("Menu", "&View"), ((a.chats, a.search), (a.compose,))),
+        (
+            translate("Menu", "&Chat"),
+            (
+                (a.send, a.stop, a.recall),
+                (a.copy, a.retry, a.edit, a.fork, a.go_on),
+                (a.previous_version, a.next_version, a.newest),
+            ),
+        ),
+        (translate("Menu", "&View"), ((a.chats, a.search, a.branch_map), (a.compose,))),
         (translate("Menu", "&Help"), ((a.shortcuts, a.about),)),
     ):
         menu: QMenu = window.menuBar().addMenu(title)
+        menu.setToolTipsVisible(True)
         for number, group in enumerate(groups):
             if number:
                 menu.addSeparator()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..protocol.messages import FetchBodies, NodeBody, Segment
-from .chat.conversation import Conversation, Message
+from .chat.conversation import Conversation
+from .chat.message import Message
 from .outgoing import Outgoing
 
 BODIES_AT_ONCE = 50

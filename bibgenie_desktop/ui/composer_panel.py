@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from .composer import Composer
 from .icons import arrow_icon, icon_size, square_icon
 from .labels import ElidedLabel
 from .model_picker import ModelPicker
 from .notice import NoticeBar
+from .queue_bar import QueueBar
 from .theme import Colours, sized
 
 
@@ -30,12 +33,17 @@ class ComposerPanel(QFrame):
         self.setObjectName("composerPanel")
         self.composer = Composer()
         self.notice = NoticeBar()
+        self.queue = QueueBar()
         self.model_picker = ModelPicker()
         self.send_button = _button("sendButton", self.tr("Send"), self.tr("Send the question (Enter)"))
         self.stop_button = _button("stopButton", self.tr("Stop"), self.tr("Stop the answer (Esc)"))
         self._hint = ElidedLabel("composerHint", trailing=True)
         self._hint.setFont(sized(self._hint.font(), 0.88))
-        self._hint_text = self.tr("Enter sends, Shift+Enter begins a new line")
+        self._hints = (
+            self.tr("Enter sends, Shift+Enter begins a new line"),
+            self.tr("Enter lets it wait for the end of this answer"),
+        )
+        self._hint_text = self._hints[0]
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self.model_picker)
@@ -51,6 +59,7 @@ class ComposerPanel(QFrame):
         column.setContentsMargins(1, 1, 1, 1)
         column.setSpacing(0)
         column.addWidget(self.notice)
+        column.addWidget(self.queue)
         column.addLayout(inner)
         self.composer.submitted.connect(self.submitted)
         self.composer.focus_changed.connect(self._mark_focus)
@@ -62,9 +71,17 @@ class ComposerPanel(QFrame):
         self.show_busy(False)
 
     def limit_height(self, pixels: int) -> None:
-        """Let the question and the sentence above it grow to so much together; either has its fewest lines."""
+        """Let the question and what stands above it grow to so much together; either has its fewest lines."""
         self._most_height = pixels
         self._share_height()
+
+    def show_queue(self, questions: Sequence[str]) -> None:
+        """Show the questions that wait."""
+        had_focus = self.queue.isAncestorOf(QApplication.focusWidget() or self)
+        self.queue.show_questions(questions)
+        self._share_height()
+        if had_focus:
+            self.composer.setFocus()
 
     def show_draft(self, text: str) -> None:
         """Put a text into the composer, unless it is the one that stands there; nobody is told."""
@@ -80,6 +97,8 @@ class ComposerPanel(QFrame):
         had_focus = self.send_button.hasFocus() or self.stop_button.hasFocus()
         self.send_button.setVisible(not busy)
         self.stop_button.setVisible(busy)
+        self._hint_text = self._hints[int(busy)]
+        self._show_hint()
         if had_focus:
             self.composer.setFocus()
 
@@ -90,8 +109,8 @@ class ComposerPanel(QFrame):
         self.notice.set_colour(colours.muted)
 
     def _share_height(self) -> None:
-        taken = 0 if self.notice.isHidden() else self.notice.sizeHint().height()
-        self.composer.limit_height(self._most_height - taken)
+        above = [part.sizeHint().height() for part in (self.notice, self.queue) if not part.isHidden()]
+        self.composer.limit_height(self._most_height - sum(above))
 
     def _mark_focus(self, has_focus: bool) -> None:
         self.setProperty("focused", has_focus)

@@ -21,13 +21,22 @@ older than what was typed since, and is no other's for that."""
 
 @dataclass(slots=True)
 class _Draft:
-    """`edited`: this window changed it, and has not heard that it is kept so. `changes` counts what happened to it."""
+    """`edited`: this window changed it, and has not heard that it is kept so. `changes` counts what happened to it.
+
+    `held` are words that wait to be sent: where the draft is stored they stand above it.
+    """
 
     text: str = ""
+    held: str = ""
     edited: bool = False
     changes: int = 0
     told: deque[str] = field(default_factory=lambda: deque(maxlen=TOLD))
     insert_at: int = 0
+
+    @property
+    def whole(self) -> str:
+        """What is to be stored."""
+        return "\n\n".join(filter(None, (self.held, self.text)))
 
 
 class Drafts:
@@ -64,6 +73,13 @@ class Drafts:
         self._unsaved.add(session_id)
         self._saving.ask()
 
+    def hold(self, session_id: str, words: str) -> None:
+        """These words wait to be sent, "" for none: they are kept with the draft, and do not stand in it."""
+        draft = self._drafts.setdefault(session_id, _Draft())
+        if words != draft.held:
+            draft.held = words
+            self.edited(session_id, draft.text)
+
     def put_above(self, session_id: str, words: str) -> str:
         """Words that belong to the draft without having been typed now; returns the draft, in which they stand once."""
         typed = self.text(session_id)
@@ -73,7 +89,8 @@ class Drafts:
 
     def sent(self, session_id: str) -> None:
         """The text was sent as a question: the engine empties the stored draft with it."""
-        self._drafts.setdefault(session_id, _Draft()).told.append(self.text(session_id))
+        draft = self._drafts.setdefault(session_id, _Draft())
+        draft.told.append(draft.whole)
         self._change(session_id, "")
         self._unsaved.discard(session_id)
 
@@ -83,7 +100,7 @@ class Drafts:
         `asked` is what `changes` told when it was asked for: the answer may be older than what happened since.
         """
         draft = self._drafts.setdefault(session_id, _Draft())
-        if draft.edited or asked not in (None, draft.changes):
+        if draft.edited or draft.held or asked not in (None, draft.changes):
             others = _words_of_others(text, draft)
             if others:
                 self.put_above(session_id, others)
@@ -105,26 +122,36 @@ class Drafts:
 
     def began(self, session_id: str) -> None:
         """The new chat became the session `session_id`: what was typed since is that session's."""
-        typed = self.text(NEW_CHAT)
+        new = self._drafts.setdefault(NEW_CHAT, _Draft())
+        typed, held, new.held = new.text, new.held, ""
         self.saved(NEW_CHAT, "")
-        if typed:
+        if typed or held:
             # It may have been saved as the new chat's.
             self.edited(NEW_CHAT, "")
             self.edited(session_id, typed)
+            self.hold(session_id, held)
 
     def saved(self, session_id: str, text: str) -> None:
         """The engine keeps this text."""
         draft = self._drafts.setdefault(session_id, _Draft())
         draft.told.append(text)
         draft.changes += 1
-        if draft.text == text:
+        if draft.whole == text:
             draft.edited = False
 
     def refused(self, session_id: str, text: str) -> None:
         """The engine could not keep this text: it is tried again after a while, unless it is another one by now."""
-        if self.text(session_id) == text:
+        if session_id in self._drafts and self._drafts[session_id].whole == text:
             self._unsaved.add(session_id)
             self._retrying.start(RETRY_MILLISECONDS)
+
+    def gone(self, session_id: str, *, whole: bool) -> None:
+        """A chat is deleted: what was typed in it here and is not known to be kept, or `whole`, all that stands there,
+        goes on as the new chat's draft, above what that has."""
+        draft = self._drafts.pop(session_id, _Draft())
+        self._unsaved.discard(session_id)
+        if draft.whole and (whole or draft.edited):
+            self.put_above(NEW_CHAT, draft.whole)
 
     def unsure(self) -> None:
         """Whoever saves is gone: what was typed here counts as saved only if that was heard."""
@@ -145,8 +172,8 @@ class Drafts:
         unsaved, self._unsaved = self._unsaved, set()
         for session_id in sorted(unsaved):
             draft = self._drafts[session_id]
-            if self._save(session_id, draft.text):
-                draft.told.append(draft.text)
+            if self._save(session_id, draft.whole):
+                draft.told.append(draft.whole)
             else:
                 self._unsaved.add(session_id)
 
@@ -154,7 +181,7 @@ class Drafts:
 def _words_of_others(stored: str, draft: _Draft) -> str:
     """What of a stored draft neither stands here nor was told before."""
     words = stored.strip()
-    if words in draft.text or words in {each.strip() for each in draft.told}:
+    if words in draft.text or words in draft.held or words in {each.strip() for each in draft.told}:
         return ""
     known = next((each for each in reversed(draft.told) if each and each in stored), "")
     return stored.replace(known, "", 1).strip() if known else words

@@ -19,7 +19,7 @@ class FindBar(QFrame):
     `look_again` is to be called whenever more came.
 
     Signals:
-        opened: it came into sight.
+        opened: it came into sight, and the whole chat is to be searched.
         closed: it was closed.
     """
 
@@ -37,6 +37,7 @@ class FindBar(QFrame):
         self._find = find
         self._all_here = all_here
         self._searching = False
+        self._told_opened = False
         self._field = SearchField("findField", self.tr("Find in this chat"))
         self._told = ElidedLabel("findTold")
         self._before = self._button("findPreviousButton", self.tr("Previous place (Shift+Enter)"))
@@ -62,7 +63,16 @@ class FindBar(QFrame):
         self.show()
         self._field.setFocus()
         self._field.selectAll()
-        self.opened.emit()
+        self._tell_opened()
+
+    def show_search(self, text: str, *, found: bool) -> None:
+        """Come into sight with a text that was looked for elsewhere; the focus stays where it is.
+
+        The rest of the chat is not wanted before somebody goes on from there.
+        """
+        self.show()
+        self._field.setText(text)
+        self._told.say("" if found else self.tr("Not found in this chat"))
 
     def close_bar(self) -> None:
         """Go away."""
@@ -73,7 +83,7 @@ class FindBar(QFrame):
         """Whatever hides it: what it told is not told again."""
         super().hideEvent(event)
         if self.isHidden():
-            self._searching = False
+            self._searching = self._told_opened = False
             self._told.say("")
 
     def look_again(self) -> None:
@@ -110,6 +120,7 @@ class FindBar(QFrame):
         self._close.setIcon(cross_icon(colour))
 
     def _look(self, *, backwards: bool = False, afresh: bool = False) -> None:
+        self._tell_opened()
         text = self._field.text()
         found = self._find(text, backwards, afresh)
         self._searching = bool(text) and not found and not self._all_here()
@@ -117,6 +128,11 @@ class FindBar(QFrame):
             self._told.say(self.tr("Searching older messages…"))
         else:
             self._told.say(self.tr("Not found in this chat") if text and not found else "")
+
+    def _tell_opened(self) -> None:
+        if not self._told_opened:
+            self._told_opened = True
+            self.opened.emit()
 
     def _button(self, name: str, tip: str) -> QToolButton:
         button = QToolButton()

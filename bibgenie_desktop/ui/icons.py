@@ -47,6 +47,15 @@ def cross_icon(colour: str) -> QIcon:
     return _lines(colour, [QPointF(5, 5), QPointF(13, 13)], [QPointF(13, 5), QPointF(5, 13)])
 
 
+def fork_icon(colour: str) -> QIcon:
+    """A line that parts in two: branches."""
+    return _lines(
+        colour,
+        [QPointF(9, 15), QPointF(9, 9.5), QPointF(4.5, 6.5), QPointF(4.5, 3)],
+        [QPointF(9, 9.5), QPointF(13.5, 6.5), QPointF(13.5, 3)],
+    )
+
+
 def _lines(colour: str, *lines: list[QPointF]) -> QIcon:
     pixmap, painter = _canvas()
     painter.setPen(QPen(QColor(colour), 1.6, Qt.PenStyle.SolidLine, Qt.PenCapStyle.RoundCap))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from typing import Literal, TypeAlias
+
+from PySide6.QtCore import Qt, Signal, SignalInstance
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 
@@ -12,17 +14,25 @@ from .labels import breakable
 MOST_LINES = 5
 """Of a sentence, before it scrolls."""
 
+NoticeKind: TypeAlias = Literal["problem", "gone", "damage", "quiet"]
+"""`gone`: no engine answers, and none is started by itself. `damage`: the chat can only be read. `quiet`: nothing is
+wrong."""
+
 
 class NoticeBar(QFrame):
     """One sentence; shown only while there is one.
 
     Signals:
         restart_wanted: "Start again" was pressed.
+        continue_wanted: the damaged chat is to go on in a new one.
+        export_wanted: the damaged chat is to be exported.
         dismissed: the sentence was read and is not wanted any more.
         fitted: its height is another, or it came or went.
     """
 
     restart_wanted = Signal()
+    continue_wanted = Signal()
+    export_wanted = Signal()
     dismissed = Signal()
     fitted = Signal()
 
@@ -41,9 +51,11 @@ class NoticeBar(QFrame):
         self._scrolled.setFrameShape(QFrame.Shape.NoFrame)
         self._scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scrolled.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._button = QPushButton(self.tr("Start again"))
-        self._button.setObjectName("noticeButton")
-        self._button.clicked.connect(self.restart_wanted)
+        self._buttons: dict[QPushButton, NoticeKind] = {
+            self._make("noticeButton", self.tr("Start again"), self.restart_wanted): "gone",
+            self._make("continueDamagedButton", self.tr("Continue in a new chat"), self.continue_wanted): "damage",
+            self._make("exportDamagedButton", self.tr("Export…"), self.export_wanted): "damage",
+        }
         self._close = QToolButton()
         self._close.setObjectName("noticeCloseButton")
         self._close.setAccessibleName(self.tr("Dismiss"))
@@ -54,17 +66,29 @@ class NoticeBar(QFrame):
         self._row = row = QHBoxLayout(self)
         row.setContentsMargins(14, 8, 10, 8)
         row.addWidget(self._scrolled, 1)
-        row.addWidget(self._button, 0, Qt.AlignmentFlag.AlignTop)
+        for button in self._buttons:
+            row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
-        self.say("", False)
+        self.say("")
 
-    def say(self, sentence: str, restartable: bool) -> None:
-        """Show a sentence, "" for none, and whether the engine can be started again."""
+    def _make(self, name: str, text: str, does: SignalInstance) -> QPushButton:
+        button = QPushButton(text)
+        button.setObjectName(name)
+        button.setProperty("notice", True)
+        button.clicked.connect(does)
+        return button
+
+    def say(self, sentence: str, kind: NoticeKind = "problem") -> None:
+        """Show a sentence, "" for none, and what can be done about its kind."""
         self._text.setText(breakable(sentence))
         self._text.setAccessibleName(sentence)
-        self._button.setVisible(restartable)
-        # That there is no engine is not put away: it is so until one is started.
-        self._close.setVisible(not restartable)
+        for button, its_kind in self._buttons.items():
+            button.setVisible(kind == its_kind)
+        # What stays so is not put away.
+        self._close.setVisible(kind in ("problem", "quiet"))
+        if self.property("quiet") != (kind == "quiet"):
+            self.setProperty("quiet", kind == "quiet")
+            self.style().polish(self)
         self.setVisible(bool(sentence))
         self._scrolled.verticalScrollBar().setValue(0)
         self._fit()

@@ -11,13 +11,16 @@ from .outgoing import Outgoing
 
 @dataclass(slots=True)
 class Opening:
-    """A branch that is being fetched for `conversation`; `draft_changes` tells of the draft when it was asked for."""
+    """A branch that is being fetched for `conversation`; `draft_changes` and `seen` tell of the draft and of the chat
+    when it was asked for."""
 
     conversation: Conversation
     session_id: str
     draft_changes: int
+    seen: int
     rows: list[BranchRow] = field(default_factory=list)
     draft: str = ""
+    damage: str = ""
 
 
 class ChatOpening:
@@ -32,7 +35,7 @@ class ChatOpening:
         session_id = conversation.session_id
         self._openings = {number: each for number, each in self._openings.items() if each.session_id != session_id}
         number = self._outgoing.ask(OpenSession(session_id))
-        self._openings[number] = Opening(conversation, session_id, draft_changes)
+        self._openings[number] = Opening(conversation, session_id, draft_changes, conversation.seen)
 
     def is_on_its_way(self, session_id: str) -> bool:
         """Whether this chat is being fetched."""
@@ -44,6 +47,7 @@ class ChatOpening:
         if opening is not None:
             opening.rows += event.rows
             opening.draft += event.draft
+            opening.damage = event.damage
         return None if event.more else self._openings.pop(event.request, None)
 
     def failed(self, request: int) -> Opening | None:

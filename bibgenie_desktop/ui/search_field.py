@@ -52,10 +52,14 @@ class SearchField(LineField):
     Signals:
         escaped: Escape was pressed.
         stepped(forwards): Enter or the down key was pressed, or with Shift the key Enter, or the up key.
+        entered: of these it was Enter, without Shift.
+        moved(downwards): it was one of the arrow keys.
     """
 
     escaped = Signal()
     stepped = Signal(bool)
+    entered = Signal()
+    moved = Signal(bool)
 
     def __init__(self, name: str, prompt: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -79,8 +83,13 @@ class SearchField(LineField):
             case Qt.Key.Key_Escape:
                 self.escaped.emit()
             case Qt.Key.Key_Return | Qt.Key.Key_Enter:
-                self.stepped.emit(not event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+                forwards = not event.modifiers() & Qt.KeyboardModifier.ShiftModifier
+                self.stepped.emit(forwards)
+                if forwards:
+                    self.entered.emit()
             case Qt.Key.Key_Down | Qt.Key.Key_Up:
-                self.stepped.emit(event.key() == Qt.Key.Key_Down)
+                downwards = event.key() == Qt.Key.Key_Down
+                self.stepped.emit(downwards)
+                self.moved.emit(downwards)
             case _:
                 super().keyPressEvent(event)

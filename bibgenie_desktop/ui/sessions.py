@@ -1,148 +1,21 @@
-"""The list of chats at the left: grouped by day, the last used first, found by their titles, renamed in place."""
+"""The list of chats at the left: found by their titles, renamed in place, with what can be done with each."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Any
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QEvent,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPoint,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
-from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeySequence, QPainter, QPen
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QListView,
-    QMenu,
-    QStyle,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QKeySequence
+from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
 from ..protocol.messages import SessionRow
-from .labels import isolated, plain_line
-from .search_field import LineField
-from .theme import Theme, sized
-from .times import Age, Clock, age, local, short
+from .session_delegate import SessionDelegate
+from .session_lines import SessionListModel, SessionRole
+from .theme import Theme
+from .times import Clock
 
-LONGEST_TITLE = 200
-"""Characters."""
-
-
-class SessionRole(IntEnum):
-    """What the model tells of a line."""
-
-    SESSION_ID = Qt.ItemDataRole.UserRole + 1
-    DETAIL = Qt.ItemDataRole.UserRole + 2
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A heading (without a session) or a chat."""
-
-    title: str
-    session_id: str = ""
-    detail: str = ""
-
-
-class SessionListModel(QAbstractListModel):
-    """The chats with headings between them. Headings can be neither chosen nor opened.
-
-    Signals:
-        renamed(session_id, title): the person wrote another title.
-    """
-
-    renamed = Signal(str, str)
-
-    def __init__(self, clock: Clock, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._clock = clock
-        self._lines: list[_Line] = []
-
-    def show(self, sessions: Sequence[SessionRow]) -> None:
-        """Show these chats, the last used first."""
-        today = self._clock()
-        lines: list[_Line] = []
-        group: Age | None = None
-        for session in sessions:
-            moment = local(session.updated_at)
-            its_group = age(moment, today) if moment else "older"
-            if its_group != group:
-                group = its_group
-                lines.append(_Line(self._heading(its_group)))
-            turns = self.tr("1 question") if session.turns == 1 else self.tr("{count} questions")
-            detail = f"{turns.format(count=session.turns)} · {short(session.updated_at, today)}"
-            # The title of a chat is a question's first line: nothing in it may break the line or turn it round.
-            lines.append(_Line(plain_line(session.title), session.id, detail))
-        if lines != self._lines:
-            self.beginResetModel()
-            self._lines = lines
-            self.endResetModel()
-
-    def row_of(self, session_id: str) -> int:
-        """The row of a chat, -1 if it is not listed."""
-        rows = (row for row, line in enumerate(self._lines) if session_id and line.session_id == session_id)
-        return next(rows, -1)
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """How many lines there are, headings included."""
-        return 0 if parent.isValid() else len(self._lines)
-
-    def flags(self, index: QModelIndex | QPersistentModelIndex) -> Qt.ItemFlag:
-        """A heading can neither be chosen nor used."""
-        if not index.isValid() or not self._lines[index.row()].session_id:
-            return Qt.ItemFlag.NoItemFlags
-        return Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemIsEditable
-
-    def setData(
-        self, index: QModelIndex | QPersistentModelIndex, value: Any, role: int = Qt.ItemDataRole.EditRole
-    ) -> bool:
-        """Want a chat renamed; it shows the title once it has it."""
-        line = self._lines[index.row()] if index.isValid() else _Line("")
-        title = plain_line(str(value))
-        if role != Qt.ItemDataRole.EditRole or not line.session_id or title in ("", line.title):
-            return False
-        self.renamed.emit(line.session_id, title)
-        return True
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a role tells of a line."""
-        if not index.isValid():
-            return None
-        line = self._lines[index.row()]
-        match role:
-            case Qt.ItemDataRole.DisplayRole:
-                return line.title or self.tr("Untitled chat")
-            case Qt.ItemDataRole.EditRole:
-                return line.title
-            case Qt.ItemDataRole.AccessibleTextRole:
-                return f"{index.data()}, {line.detail}" if line.session_id else line.title
-            case SessionRole.SESSION_ID:
-                return line.session_id
-            case SessionRole.DETAIL:
-                return line.detail
-            case _:
-                return None
-
-    def _heading(self, group: Age) -> str:
-        match group:
-            case "today":
-                return self.tr("Today")
-            case "week":
-                return self.tr("Last seven days")
-            case _:
-                return self.tr("Earlier")
+FEWEST_LINES = 2
+"""Of the smallest height of the list."""
 
 
 class SessionList(QListView):
@@ -151,10 +24,22 @@ class SessionList(QListView):
     Signals:
         chosen(session_id): the person wants this chat opened.
         renamed(session_id, title): the person wants this chat to have another title.
+        pin_wanted(session_id, pinned): the person wants this chat at the top, or no more.
+        archive_wanted(session_id, archived): the person wants this chat put away, or back.
+        export_wanted(session_id, whole): the person wants this chat in a file; `whole`, with every branch.
+        delete_wanted(session_id): the person wants this chat deleted; they are asked first.
+        left(downwards): the keys lead out of the list.
+        escaped: Escape was pressed.
     """
 
     chosen = Signal(str)
     renamed = Signal(str, str)
+    pin_wanted = Signal(str, bool)
+    archive_wanted = Signal(str, bool)
+    export_wanted = Signal(str, bool)
+    delete_wanted = Signal(str)
+    left = Signal(bool)
+    escaped = Signal()
 
     def __init__(self, theme: Theme, clock: Clock, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -167,13 +52,12 @@ class SessionList(QListView):
         self.setMouseTracking(True)
         self._all: tuple[SessionRow, ...] = ()
         self._words: list[str] = []
+        self._unfolded = False
         self._sessions = SessionListModel(clock, self)
         self.setModel(self._sessions)
-        self.setItemDelegate(_SessionDelegate(theme, self))
+        self.setItemDelegate(SessionDelegate(theme, self))
         self._current = ""
-        # One signal for a click and for Enter, on every platform.
         self.clicked.connect(self._choose)
-        self.activated.connect(self._choose)
         self.customContextMenuRequested.connect(self._pop_menu_up)
         self._sessions.renamed.connect(self.renamed)
         self.itemDelegate().closeEditor.connect(self._show, Qt.ConnectionType.QueuedConnection)
@@ -185,7 +69,7 @@ class SessionList(QListView):
         self._show()
 
     def search(self, text: str) -> None:
-        """Show only chats whose titles hold all of these words; all for none."""
+        """Show only chats whose titles hold all of these words, archived ones too; all for none."""
         self._words = text.casefold().split()
         self._show()
 
@@ -193,6 +77,16 @@ class SessionList(QListView):
     def finds_nothing(self) -> bool:
         """Whether there are chats, but none with the words looked for."""
         return bool(self._all) and not self._sessions.rowCount()
+
+    @property
+    def shown_height(self) -> int:
+        """The height of all lines together, in pixels."""
+        rows = self._sessions.rowCount()
+        return self.visualRect(self._sessions.index(rows - 1)).bottom() + self.verticalOffset() + 1 if rows else 0
+
+    def row(self, session_id: str) -> SessionRow | None:
+        """What is known of a chat; None if there is no such one."""
+        return next((row for row in self._all if row.id == session_id), None)
 
     def mark(self, session_id: str) -> None:
         """Mark the chat that is open; "" marks none."""
@@ -203,14 +97,21 @@ class SessionList(QListView):
         elif self.currentIndex().row() != row:
             self.setCurrentIndex(self._sessions.index(row))
 
-    def open_first(self) -> None:
-        """Open the first chat that is shown."""
-        for row in range(self._sessions.rowCount()):
-            index = self._sessions.index(row)
-            if index.data(SessionRole.SESSION_ID):
-                self.setCurrentIndex(index)
-                self._choose(index)
-                return
+    def open_first(self) -> bool:
+        """Open the first chat that is shown; tells whether there is one."""
+        index = self._edge(first=True, chats=True)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self._choose(index)
+        return index.isValid()
+
+    def enter(self, *, first: bool = True) -> bool:
+        """Take the focus at the first line, or the last; tells whether there is one to stand on."""
+        index = self._edge(first=first)
+        if index.isValid():
+            self.setCurrentIndex(index)
+            self.setFocus()
+        return index.isValid()
 
     @property
     def highlighted(self) -> str:
@@ -219,19 +120,70 @@ class SessionList(QListView):
 
     def rename(self, session_id: str) -> None:
         """Let the person write another title in the title's place. While one is written it stays at that."""
+        session = self.row(session_id)
+        if session is not None and session.is_archived and not self._unfolded:
+            self._unfold(True)
         row = self._sessions.row_of(session_id)
         if row >= 0 and self.state() != QAbstractItemView.State.EditingState:
             index = self._sessions.index(row)
             self.scrollTo(index)
             self.edit(index)
 
+    def minimumSizeHint(self) -> QSize:
+        """Room for some lines."""
+        return QSize(super().minimumSizeHint().width(), self.fontMetrics().lineSpacing() * FEWEST_LINES)
+
+    def event(self, event: QEvent) -> bool:
+        """Keep Escape from being a shortcut while it leads back to the search."""
+        override = event.type() == QEvent.Type.ShortcutOverride and bool(self._words)
+        if override and isinstance(event, QKeyEvent) and event.key() == Qt.Key.Key_Escape:
+            event.accept()
+            return True
+        return super().event(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open and delete a chat, and lead out of the list at its ends."""
+        match event.key():
+            case _ if self.state() == QAbstractItemView.State.EditingState:
+                # What the field in which a title is written leaves alone is nothing that the list does.
+                super().keyPressEvent(event)
+            # Handled here: what Enter and a click do in a list differs from platform to platform.
+            case Qt.Key.Key_Return | Qt.Key.Key_Enter:
+                self._choose(self.currentIndex())
+            case Qt.Key.Key_Delete | Qt.Key.Key_Backspace if self.highlighted:
+                self.delete_wanted.emit(self.highlighted)
+            case Qt.Key.Key_Escape if self._words:
+                self.escaped.emit()
+            case Qt.Key.Key_Up if self.currentIndex() == self._edge(first=True):
+                self.left.emit(False)
+            case Qt.Key.Key_Down if self.currentIndex() == self._edge(first=False):
+                self.left.emit(True)
+            case _:
+                super().keyPressEvent(event)
+
     def context_menu(self, index: QModelIndex) -> QMenu:
         """`sessionMenu`: what can be done with a chat."""
-        session_id = index.data(SessionRole.SESSION_ID)
+        session_id = str(index.data(SessionRole.SESSION_ID))
+        session = self.row(session_id)
         menu = QMenu(self)
         menu.setObjectName("sessionMenu")
         menu.addAction(self.tr("Open"), lambda: self._choose(self._sessions.index(self._sessions.row_of(session_id))))
         menu.addAction(self.tr("Rename"), lambda: self.rename(session_id)).setShortcut(QKeySequence(Qt.Key.Key_F2))
+        if session is not None:
+            pinned, archived = session.is_pinned, session.is_archived
+            menu.addAction(
+                self.tr("Unpin") if pinned else self.tr("Pin"), lambda: self.pin_wanted.emit(session_id, not pinned)
+            )
+            menu.addAction(
+                self.tr("Bring back") if archived else self.tr("Archive"),
+                lambda: self.archive_wanted.emit(session_id, not archived),
+            )
+        exporting = menu.addMenu(self.tr("Export"))
+        exporting.addAction(self.tr("This branch…"), lambda: self.export_wanted.emit(session_id, False))
+        exporting.addAction(self.tr("The whole tree…"), lambda: self.export_wanted.emit(session_id, True))
+        menu.addSeparator()
+        deleting = menu.addAction(self.tr("Delete…"), lambda: self.delete_wanted.emit(session_id))
+        deleting.setShortcut(QKeySequence(Qt.Key.Key_Delete))
         return menu
 
     def _pop_menu_up(self, place: QPoint) -> None:
@@ -244,98 +196,34 @@ class SessionList(QListView):
     def _show(self) -> None:
         # A title that is being written is not taken away by a list that changes meanwhile: it comes afterwards.
         if self.state() != QAbstractItemView.State.EditingState:
-            self._sessions.show([each for each in self._all if self._matches(each.title)])
+            # Who searches wants to find: what was put away too.
+            unfolded = self._unfolded or bool(self._words)
+            titles = {each.id: each.title for each in self._all}
+            self._sessions.show([each for each in self._all if self._matches(each.title)], titles, unfolded=unfolded)
             self.mark(self._current)
+
+    def _unfold(self, unfolded: bool) -> None:
+        self._unfolded = unfolded
+        self._show()
 
     def _matches(self, title: str) -> bool:
         folded = title.casefold()
         return all(word in folded for word in self._words)
 
-    def _choose(self, index: QModelIndex) -> None:
+    def _edge(self, *, first: bool, chats: bool = False) -> QModelIndex:
+        """The first or the last line that can be stood on."""
+        rows = range(self._sessions.rowCount())
+        for row in rows if first else reversed(rows):
+            index = self._sessions.index(row)
+            usable = self._sessions.flags(index) & Qt.ItemFlag.ItemIsSelectable
+            if index.data(SessionRole.SESSION_ID) or (usable and not chats):
+                return index
+        return QModelIndex()
+
+    def _choose(self, index: QModelIndex | QPersistentModelIndex) -> None:
         session_id = index.data(SessionRole.SESSION_ID)
         if session_id and session_id != self._current:
             self.chosen.emit(session_id)
-
-
-class _SessionDelegate(QStyledItemDelegate):
-    """Draws a heading as one quiet line, a chat as its title over its detail."""
-
-    def __init__(self, theme: Theme, parent: QObject) -> None:
-        super().__init__(parent)
-        self._theme = theme
-
-    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
-        """The size of a line."""
-        title, detail = _fonts(option.font)
-        height = QFontMetrics(detail).height()
-        if index.data(SessionRole.SESSION_ID):
-            return QSize(120, QFontMetrics(title).height() + height + 18)
-        return QSize(120, height + 18)
-
-    def createEditor(
-        self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> QWidget:
-        """The line in which a title is written."""
-        editor = LineField(parent)
-        editor.setObjectName("sessionTitleField")
-        editor.setAccessibleName(self.tr("Title of the chat"))
-        editor.setMaxLength(LONGEST_TITLE)
-        return editor
-
-    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
-        """Leave to an input method what is its own: Enter accepts what was composed, not the title."""
-        if isinstance(editor, LineField) and editor.belongs_to_method(event):
-            event.accept()
-            return True
-        return super().eventFilter(editor, event)
-
-    def updateEditorGeometry(
-        self, editor: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """In the place of the whole line."""
-        rect: QRect = option.rect
-        editor.setGeometry(rect.adjusted(8, 2, -8, -2))
-
-    def paint(
-        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
-    ) -> None:
-        """Draw a line."""
-        colours = self._theme.colours
-        title_font, detail_font = _fonts(option.font)
-        rect: QRect = option.rect
-        state: QStyle.StateFlag = option.state
-        inner = rect.adjusted(18, 0, -18, 0)
-        painter.save()
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        if not index.data(SessionRole.SESSION_ID):
-            painter.setFont(detail_font)
-            painter.setPen(QColor(colours.muted))
-            painter.drawText(inner.adjusted(0, 8, 0, 0), Qt.AlignmentFlag.AlignVCenter, index.data())
-            painter.restore()
-            return
-        box = rect.adjusted(8, 2, -8, -2)
-        if state & QStyle.StateFlag.State_Selected:
-            painter.setPen(QPen(QColor(colours.accent if state & QStyle.StateFlag.State_HasFocus else colours.line)))
-            painter.setBrush(QColor(colours.paper))
-            painter.drawRoundedRect(box, 7, 7)
-        elif state & QStyle.StateFlag.State_MouseOver:
-            painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(colours.bubble))
-            painter.drawRoundedRect(box, 7, 7)
-        title_metrics, detail_metrics = QFontMetrics(title_font), QFontMetrics(detail_font)
-        top = rect.top() + 9
-        painter.setFont(title_font)
-        painter.setPen(QColor(colours.text))
-        title = title_metrics.elidedText(index.data(), Qt.TextElideMode.ElideRight, inner.width())
-        first = QRect(inner.left(), top, inner.width(), title_metrics.height())
-        painter.drawText(first, Qt.AlignmentFlag.AlignVCenter, isolated(title))
-        painter.setFont(detail_font)
-        painter.setPen(QColor(colours.muted))
-        second = QRect(inner.left(), top + title_metrics.height(), inner.width(), detail_metrics.height())
-        told = detail_metrics.elidedText(index.data(SessionRole.DETAIL), Qt.TextElideMode.ElideRight, inner.width())
-        painter.drawText(second, Qt.AlignmentFlag.AlignVCenter, isolated(told))
-        painter.restore()
-
-
-def _fonts(font: QFont) -> tuple[QFont, QFont]:
-    return sized(font, 1.03), sized(font, 0.92)
+        elif index.data(SessionRole.KIND) == "archive" and not self._words:
+            self._unfold(not self._unfolded)
+            self.setCurrentIndex(self._sessions.index(self._sessions.archive_row))

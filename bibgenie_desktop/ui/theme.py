@@ -168,6 +168,34 @@ def style_sheet(colours: Colours) -> str:
         QMenu::separator {{ height: 1px; background: {c.line}; margin: 4px 8px; }}
         QWidget#sidePane {{ background: {c.side}; }}
         QListView#sessionList {{ background: {c.side}; color: {c.text}; border: none; outline: none; }}
+        QListView#historyList {{ background: {c.side}; color: {c.text}; border: none; outline: none; }}
+        QLabel#historyHeading, QLabel#historyTold {{ color: {c.muted}; }}
+        QFrame#keepingBar {{ background: {c.paper}; border: none; border-top: 1px solid {c.line}; }}
+        QLabel#keepingText {{ color: {c.text}; background: transparent; }}
+        QFrame#keepingBar QPushButton {{
+            color: {c.accent}; background: transparent; border: 1px solid transparent; border-radius: 6px;
+            font-weight: 600; padding: 3px 8px;
+        }}
+        QFrame#keepingBar QPushButton#keepingKeepButton {{ color: {c.text}; }}
+        QFrame#keepingBar QPushButton:hover {{ background: {c.bubble}; }}
+        QFrame#keepingBar QPushButton:focus {{ border-color: {c.accent}; }}
+        QToolButton#branchMapButton {{
+            color: {c.muted}; background: transparent; border: 1px solid transparent; border-radius: 6px;
+            padding: 2px 8px;
+        }}
+        QToolButton#branchMapButton:hover, QToolButton#branchMapButton:checked {{ background: {c.bubble}; }}
+        QToolButton#branchMapButton:checked {{ color: {c.text}; }}
+        QToolButton#branchMapButton:focus {{ border-color: {c.accent}; }}
+        QFrame#branchMapPanel {{ background: {c.paper}; border: none; border-bottom: 1px solid {c.line}; }}
+        QFrame#branchMapPanel[beside="true"] {{ border-bottom: none; }}
+        QLabel#branchMapTitle {{ color: {c.text}; font-weight: 600; background: transparent; }}
+        QLabel#branchMapWho, QLabel#branchMapTold {{ color: {c.muted}; background: transparent; }}
+        QLabel#branchMapExcerpt {{ color: {c.text}; background: transparent; }}
+        QToolButton#branchMapCloseButton {{
+            background: transparent; border: 1px solid transparent; border-radius: 6px;
+        }}
+        QToolButton#branchMapCloseButton:hover {{ background: {c.bubble}; }}
+        QToolButton#branchMapCloseButton:focus {{ border-color: {c.accent}; }}
         QPushButton#newSessionButton {{
             color: {c.accent}; background: transparent; border: 1px solid transparent; border-radius: 7px;
             font-weight: 600; text-align: left; padding: 6px 8px;
@@ -223,15 +251,24 @@ def style_sheet(colours: Colours) -> str:
             background: {c.tint}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
             border-bottom: 1px solid {c.line};
         }}
+        QFrame#noticeBar[quiet="true"] {{ background: {c.chip}; }}
         QLabel#noticeText {{ color: {c.text}; background: transparent; }}
         QScrollArea#noticeScroll {{ background: transparent; }}
         QToolButton#noticeCloseButton {{ background: transparent; border: 1px solid transparent; border-radius: 6px; }}
         QToolButton#noticeCloseButton:hover {{ background: {c.bubble}; }}
         QToolButton#noticeCloseButton:focus {{ border-color: {c.accent}; }}
-        QPushButton#noticeButton {{
+        QPushButton[notice="true"] {{
             color: {c.accent}; background: transparent; border: none; font-weight: 600; padding: 2px 6px;
         }}
-        QPushButton#noticeButton:focus {{ text-decoration: underline; }}
+        QPushButton[notice="true"]:focus {{ text-decoration: underline; }}
+        QFrame#queueBar {{
+            background: {c.chip}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
+            border-bottom: 1px solid {c.line};
+        }}
+        QLabel#queueTold {{ color: {c.muted}; }}
+        QLabel#queuedQuestion {{ color: {c.text}; }}
+        QPushButton[queue="true"] {{ color: {c.accent}; background: transparent; border: none; padding: 1px 6px; }}
+        QPushButton[queue="true"]:focus {{ text-decoration: underline; }}
         QToolButton#sendButton, QToolButton#stopButton {{
             background: {c.accent}; border: 2px solid {c.accent}; border-radius: 8px; padding: 0px;
         }}

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSplitter,
     QStackedWidget,
+    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -21,6 +22,7 @@ from PySide6.QtWidgets import (
 from ..protocol.messages import LibraryProgress, ModelState
 from .about import AboutDialog
 from .actions import fill_menus, make_actions
+from .branch_panel import BranchPanel, ChatArea
 from .chat.body import RenderBody
 from .chat.conversation import Conversation
 from .chat.view import MessageList
@@ -28,9 +30,12 @@ from .composer_panel import ComposerPanel
 from .controller import Controller
 from .empty_page import EmptyPage
 from .find_bar import FindBar
+from .icons import fork_icon, icon_size
 from .labels import ElidedLabel, plain_line
 from .link_dialog import LinkQuestions
 from .links import LinkRouter
+from .message_actions import MessageActions
+from .session_actions import SessionActions
 from .shortcuts import ShortcutsDialog
 from .side_pane import SidePane
 from .status_line import StatusLine
@@ -84,15 +89,20 @@ class MainWindow(QMainWindow):
         self._empty = EmptyPage()
         self._panel = ComposerPanel()
         self.composer = self._panel.composer
+        self._branches = BranchPanel(theme, clock, make_timer)
         self._title = ElidedLabel("chatTitle")
         self._status = StatusLine(make_timer)
         self._actions = make_actions(self)
         self._lay_out()
         fill_menus(self, self._actions)
-        self.message_list.set_actions([self._actions.copy])
+        MessageActions(self._actions, self.message_list, controller, self)
         self._questions = LinkQuestions(router, self)
         self._connect()
         self._connect_actions()
+        self._session_actions = SessionActions(
+            self, controller, self._actions, self._side, self.message_list, self._find_bar, self._branches
+        )
+        self._session_actions.exchange.answered.connect(self.show_answer)
         self._restyle()
         self._show_conversation(controller.conversation)
         self._show_busy(False)
@@ -137,6 +147,13 @@ class MainWindow(QMainWindow):
         title_row = QHBoxLayout(header)
         title_row.setContentsMargins(22, 11, 22, 11)
         title_row.addWidget(self._title, 1)
+        map_button = QToolButton()
+        map_button.setObjectName("branchMapButton")
+        map_button.setDefaultAction(self._actions.branch_map)
+        map_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        map_button.setIconSize(icon_size(map_button.font()))
+        map_button.setAutoRaise(True)
+        title_row.addWidget(map_button)
         self._title.setFont(sized(self._title.font(), 1.15))
 
         self._pages = QStackedWidget()
@@ -165,7 +182,7 @@ class MainWindow(QMainWindow):
         middle.setSpacing(0)
         middle.addWidget(header)
         middle.addWidget(self._find_bar)
-        middle.addWidget(self._pages, 1)
+        middle.addWidget(ChatArea(self._branches, self._pages), 1)
         middle.addLayout(centred)
 
         splitter = QSplitter()
@@ -183,6 +200,9 @@ class MainWindow(QMainWindow):
             self._side.search,
             self._side.new_button,
             self.session_list,
+            self._side.history,
+            *self._side.keeping_bar.buttons,
+            self._branches.map,
             self.message_list,
             self.composer,
             self._panel.model_picker,
@@ -202,6 +222,10 @@ class MainWindow(QMainWindow):
         panel.stopped.connect(controller.stop)
         panel.model_picker.chosen.connect(controller.choose_model)
         panel.notice.restart_wanted.connect(controller.start_again)
+        panel.notice.continue_wanted.connect(lambda: controller.branching.continue_damaged(controller.conversation))
+        panel.notice.export_wanted.connect(self._actions.export_branch.trigger)
+        panel.queue.edit_wanted.connect(lambda number: self._take_out(number, edit=True))
+        panel.queue.remove_wanted.connect(lambda number: self._take_out(number, edit=False))
         panel.notice.dismissed.connect(self._dismiss)
         self.composer.textChanged.connect(self._draft_edited)
         self.composer.recall_wanted.connect(self._recall)
@@ -214,7 +238,6 @@ class MainWindow(QMainWindow):
         messages.link_answered.connect(self.show_answer)
         self._questions.answered.connect(self.show_answer)
         messages.bodies_wanted.connect(controller.look_at)
-        messages.current_changed.connect(self._show_current)
         rows = messages.model()
         for signal in (rows.rowsInserted, rows.rowsRemoved, rows.modelReset):
             signal.connect(self._show_emptiness)
@@ -222,6 +245,9 @@ class MainWindow(QMainWindow):
         controller.draft_changed.connect(self._show_draft)
         controller.busy_changed.connect(self._show_busy)
         controller.notice_changed.connect(panel.notice.say)
+        controller.queue_changed.connect(panel.show_queue)
+        controller.answer_wanted.connect(self.message_list.go_to_end)
+        controller.writing_wanted.connect(self.composer.setFocus)
         controller.sessions_changed.connect(self.session_list.show_sessions)
         controller.library_changed.connect(self._show_progress)
         controller.models_changed.connect(panel.model_picker.show_models)
@@ -292,6 +318,10 @@ class MainWindow(QMainWindow):
         self._recalling = True
         self._controller.recall()
         self._recalling = False
+
+    def _take_out(self, number: int, *, edit: bool) -> None:
+        self._controller.take_out_of_queue(number, edit=edit)
+        self.composer.setFocus()
 
     def _dismiss(self) -> None:
         self._controller.say("")
@@ -367,14 +397,9 @@ class MainWindow(QMainWindow):
         for action in (self._actions.find, self._actions.newest):
             action.setEnabled(bool(conversation.messages))
         self._show_recalling()
-        self._show_current()
-
-    def _show_current(self) -> None:
-        self._actions.copy.setEnabled(self.message_list.current_row >= 0)
 
     def _show_busy(self, busy: bool) -> None:
         self._panel.show_busy(busy)
-        self._actions.send.setEnabled(not busy)
         self._actions.stop.setEnabled(busy)
 
     def _show_progress(self, progress: LibraryProgress) -> None:
@@ -391,5 +416,7 @@ class MainWindow(QMainWindow):
         self.setPalette(palette(colours))
         self.setStyleSheet(style_sheet(colours))
         self._side.set_colours(colours)
+        self._branches.set_colours(colours)
+        self._actions.branch_map.setIcon(fork_icon(colours.muted))
         self._panel.set_colours(colours)
         self._find_bar.set_colour(colours.muted)

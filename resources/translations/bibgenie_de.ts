@@ -26,6 +26,150 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>BranchMap</name>
+    <message>
+        <source>Branch map</source>
+        <translation>Zweigkarte</translation>
+    </message>
+    <message>
+        <source>{count} messages, one after the other</source>
+        <translation>{count} Nachrichten, eine nach der anderen</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Checkpoint</source>
+        <translation>Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>you are here</source>
+        <translation>hier geht es weiter</translation>
+    </message>
+    <message>
+        <source>another branch</source>
+        <translation>anderer Zweig</translation>
+    </message>
+    <message>
+        <source>{count} ways on</source>
+        <translation>{count} Wege weiter</translation>
+    </message>
+</context>
+<context>
+    <name>BranchPanel</name>
+    <message>
+        <source>Branch map</source>
+        <translation>Zweigkarte</translation>
+    </message>
+    <message>
+        <source>Close the branch map</source>
+        <translation>Zweigkarte schließen</translation>
+    </message>
+    <message>
+        <source>Nothing was asked in this chat yet.</source>
+        <translation>In diesem Chat wurde noch nichts gefragt.</translation>
+    </message>
+</context>
+<context>
+    <name>Branches</name>
+    <message>
+        <source>{count} messages</source>
+        <translation>{count} Nachrichten</translation>
+    </message>
+</context>
+<context>
+    <name>Branching</name>
+    <message>
+        <source>There is no message yet.</source>
+        <translation>Es gibt noch keine Nachricht.</translation>
+    </message>
+    <message>
+        <source>This chat is damaged and can only be read.</source>
+        <translation>Dieser Chat ist beschädigt und kann nur gelesen werden.</translation>
+    </message>
+    <message>
+        <source>An answer still streams in this chat: wait for it or stop it.</source>
+        <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer yet.</source>
+        <translation>Die Engine antwortet noch nicht.</translation>
+    </message>
+    <message>
+        <source>Only the last answer can be continued.</source>
+        <translation>Nur die letzte Antwort kann fortgesetzt werden.</translation>
+    </message>
+    <message>
+        <source>This answer is complete: there is nothing to continue.</source>
+        <translation>Diese Antwort ist vollständig: es gibt nichts fortzusetzen.</translation>
+    </message>
+    <message>
+        <source>Only questions can be edited.</source>
+        <translation>Nur Fragen können bearbeitet werden.</translation>
+    </message>
+    <message>
+        <source>This question is not stored yet.</source>
+        <translation>Diese Frage ist noch nicht gespeichert.</translation>
+    </message>
+    <message>
+        <source>There is no other version of this message.</source>
+        <translation>Von dieser Nachricht gibt es keine andere Fassung.</translation>
+    </message>
+    <message>
+        <source>This is the first version.</source>
+        <translation>Dies ist die erste Fassung.</translation>
+    </message>
+    <message>
+        <source>This is the last version.</source>
+        <translation>Dies ist die letzte Fassung.</translation>
+    </message>
+    <message>
+        <source>Nothing is stored yet.</source>
+        <translation>Noch ist nichts gespeichert.</translation>
+    </message>
+    <message>
+        <source>Only the last answer can be retried; edit this question instead.</source>
+        <translation>Nur die letzte Antwort kann wiederholt werden; stattdessen diese Frage bearbeiten.</translation>
+    </message>
+    <message>
+        <source>Only the last answer can be retried; fork here instead.</source>
+        <translation>Nur die letzte Antwort kann wiederholt werden; stattdessen hier abzweigen.</translation>
+    </message>
+    <message>
+        <source>A fork begins at an answer.</source>
+        <translation>Abgezweigt wird bei einer Antwort.</translation>
+    </message>
+    <message>
+        <source>This answer still streams: a fork begins at a complete one.</source>
+        <translation>Diese Antwort läuft noch: abgezweigt wird bei einer vollständigen.</translation>
+    </message>
+    <message>
+        <source>This answer is not complete: a fork begins at a complete one.</source>
+        <translation>Diese Antwort ist nicht vollständig: abgezweigt wird bei einer vollständigen.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer yet: send it once it does.</source>
+        <translation>Die Engine antwortet noch nicht: bitte senden, sobald sie es tut.</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
+    <message>
+        <source>This is a fork of “{title}”: that chat stays as it is.</source>
+        <translation>Dies ist von „{title}“ abgezweigt: jener Chat bleibt, wie er ist.</translation>
+    </message>
+    <message>
+        <source>This goes on where “{title}” can still be read; that chat stays as it is.</source>
+        <translation>Hier geht es weiter, soweit „{title}“ noch lesbar ist; jener Chat bleibt, wie er ist.</translation>
+    </message>
+</context>
+<context>
     <name>Chat</name>
     <message>
         <source>Message {number} of {count}</source>
@@ -50,6 +194,70 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>sending…</source>
         <translation>wird gesendet…</translation>
+    </message>
+    <message>
+        <source>Version {number} of {count}</source>
+        <translation>Fassung {number} von {count}</translation>
+    </message>
+    <message>
+        <source>This question has no answer yet.</source>
+        <translation>Diese Frage hat noch keine Antwort.</translation>
+    </message>
+    <message>
+        <source>This answer was interrupted when BibGenie ended. What came is kept.</source>
+        <translation>Diese Antwort wurde unterbrochen, als BibGenie endete. Was da war, ist erhalten.</translation>
+    </message>
+    <message>
+        <source>You stopped this answer. What came is kept.</source>
+        <translation>Diese Antwort wurde gestoppt. Was da war, ist erhalten.</translation>
+    </message>
+    <message>
+        <source>This answer broke off with an error. What came is kept.</source>
+        <translation>Diese Antwort brach mit einem Fehler ab. Was da war, ist erhalten.</translation>
+    </message>
+    <message>
+        <source>This answer reached the model's output limit and is cut off.</source>
+        <translation>Diese Antwort erreichte die Ausgabegrenze des Modells und ist abgeschnitten.</translation>
+    </message>
+    <message>
+        <source>The provider's filter ended this answer.</source>
+        <translation>Der Filter des Anbieters hat diese Antwort beendet.</translation>
+    </message>
+    <message>
+        <source>This answer was ended after too many tool calls.</source>
+        <translation>Diese Antwort wurde nach zu vielen Werkzeugaufrufen beendet.</translation>
+    </message>
+    <message>
+        <source>The context was full, so this answer could not be finished.</source>
+        <translation>Der Kontext war voll, daher konnte diese Antwort nicht beendet werden.</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Retry</source>
+        <translation>Wiederholen</translation>
+    </message>
+    <message>
+        <source>Answer now</source>
+        <translation>Jetzt beantworten</translation>
+    </message>
+    <message>
+        <source>An answer still streams in this chat: wait for it or stop it.</source>
+        <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+    </message>
+    <message>
+        <source>This chat is damaged and can only be read: continue in a new chat.</source>
+        <translation>Dieser Chat ist beschädigt und kann nur gelesen werden: bitte in einem neuen Chat fortsetzen.</translation>
+    </message>
+    <message>
+        <source>The question is empty: write one.</source>
+        <translation>Es steht noch keine Frage da: bitte eine schreiben.</translation>
+    </message>
+    <message>
+        <source>Change the question first; to ask it again as it is, retry the answer.</source>
+        <translation>Bitte zuerst die Frage ändern; um sie unverändert noch einmal zu stellen, die Antwort wiederholen.</translation>
     </message>
     <message>
         <source>offline assistant</source>
@@ -131,10 +339,6 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Frage</translation>
     </message>
     <message>
-        <source>Enter sends, Shift and Enter begins a new line.</source>
-        <translation>Enter sendet, Umschalt und Enter beginnt eine neue Zeile.</translation>
-    </message>
-    <message>
         <source>Ask a question about your library</source>
         <translation>Frage zur Bibliothek stellen</translation>
     </message>
@@ -161,6 +365,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <source>Enter sends, Shift+Enter begins a new line</source>
         <translation>Enter sendet, Umschalt+Enter beginnt eine neue Zeile</translation>
     </message>
+    <message>
+        <source>Enter lets it wait for the end of this answer</source>
+        <translation>Enter lässt die Frage bis zum Ende dieser Antwort warten</translation>
+    </message>
 </context>
 <context>
     <name>Controller</name>
@@ -169,8 +377,12 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Es steht noch keine Frage da: bitte eine schreiben.</translation>
     </message>
     <message>
-        <source>An answer still streams in this chat: wait for it or stop it.</source>
-        <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+        <source>This chat is damaged and can only be read; your question stays here.</source>
+        <translation>Dieser Chat ist beschädigt und kann nur gelesen werden; die Frage bleibt hier stehen.</translation>
+    </message>
+    <message>
+        <source>No more questions can wait: change one of those that do, or remove it.</source>
+        <translation>Mehr Fragen können nicht warten: bitte eine der wartenden ändern oder entfernen.</translation>
     </message>
     <message>
         <source>The engine is starting…</source>
@@ -185,8 +397,46 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Sie wurde nicht neu gestartet.</translation>
     </message>
     <message>
-        <source>The engine ended in the middle of this answer: your question is stored, this part of the answer is not. Ask again.</source>
-        <translation>Die Engine endete mitten in dieser Antwort: die Frage ist gespeichert, dieser Teil der Antwort nicht. Bitte noch einmal fragen.</translation>
+        <source>The engine ended in the middle of this answer. Your question is stored; what was kept of the answer is shown once the engine answers again.</source>
+        <translation>Die Engine endete mitten in dieser Antwort. Die Frage ist gespeichert; was von der Antwort erhalten ist, wird gezeigt, sobald die Engine wieder antwortet.</translation>
+    </message>
+    <message>
+        <source>The engine ended before it took this question: send it again.</source>
+        <translation>Die Engine endete, bevor sie diese Frage annahm: bitte noch einmal senden.</translation>
+    </message>
+    <message>
+        <source>This chat was deleted in another window. What you were writing is kept in a new chat.</source>
+        <translation>Dieser Chat wurde in einem anderen Fenster gelöscht. Der angefangene Text steht in einem neuen Chat.</translation>
+    </message>
+</context>
+<context>
+    <name>EditBox</name>
+    <message>
+        <source>Edit the question</source>
+        <translation>Frage bearbeiten</translation>
+    </message>
+</context>
+<context>
+    <name>EditPanel</name>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Leave the question as it is (Esc); what you wrote here is kept</source>
+        <translation>Die Frage lassen, wie sie ist (Esc); was hier geschrieben wurde, bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>Send</source>
+        <translation>Senden</translation>
+    </message>
+    <message>
+        <source>sending…</source>
+        <translation>wird gesendet…</translation>
+    </message>
+    <message>
+        <source>Send the question (Enter); the former one stays reachable</source>
+        <translation>Die Frage senden (Enter); die vorige bleibt erreichbar</translation>
     </message>
 </context>
 <context>
@@ -213,6 +463,61 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>Exchange</name>
+    <message>
+        <source>Markdown (*.md)</source>
+        <translation>Markdown (*.md)</translation>
+    </message>
+    <message>
+        <source>Web page (*.html)</source>
+        <translation>Webseite (*.html)</translation>
+    </message>
+    <message>
+        <source>JSON, which can be imported (*.json)</source>
+        <translation>JSON, das importiert werden kann (*.json)</translation>
+    </message>
+    <message>
+        <source>Export chat</source>
+        <translation>Chat exportieren</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
+    <message>
+        <source>Import chat</source>
+        <translation>Chat importieren</translation>
+    </message>
+    <message>
+        <source>Exported chats (*.json)</source>
+        <translation>Exportierte Chats (*.json)</translation>
+    </message>
+    <message>
+        <source>All files (*)</source>
+        <translation>Alle Dateien (*)</translation>
+    </message>
+    <message>
+        <source>The chat is written to {name}.</source>
+        <translation>Der Chat steht in {name}.</translation>
+    </message>
+    <message>
+        <source>Exporting…</source>
+        <translation>Wird exportiert…</translation>
+    </message>
+    <message>
+        <source>Importing…</source>
+        <translation>Wird importiert…</translation>
+    </message>
+    <message>
+        <source>The chat is imported.</source>
+        <translation>Der Chat ist importiert.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer at the moment: no file was touched. Try again later.</source>
+        <translation>Die Engine antwortet im Moment nicht: keine Datei wurde angerührt. Bitte später noch einmal versuchen.</translation>
+    </message>
+</context>
+<context>
     <name>FindBar</name>
     <message>
         <source>Find in this chat</source>
@@ -231,12 +536,53 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Schließen (Esc)</translation>
     </message>
     <message>
+        <source>Not found in this chat</source>
+        <translation>In diesem Chat nicht gefunden</translation>
+    </message>
+    <message>
         <source>Searching older messages…</source>
         <translation>Ältere Nachrichten werden durchsucht…</translation>
     </message>
+</context>
+<context>
+    <name>HistoryList</name>
     <message>
-        <source>Not found in this chat</source>
-        <translation>In diesem Chat nicht gefunden</translation>
+        <source>Found in messages</source>
+        <translation>In Nachrichten gefunden</translation>
+    </message>
+</context>
+<context>
+    <name>HistoryModel</name>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
+    <message>
+        <source>You</source>
+        <translation>Frage</translation>
+    </message>
+    <message>
+        <source>Answer</source>
+        <translation>Antwort</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>other version</source>
+        <translation>andere Fassung</translation>
+    </message>
+    <message>
+        <source>archived</source>
+        <translation>archiviert</translation>
+    </message>
+</context>
+<context>
+    <name>HistorySearch</name>
+    <message>
+        <source>The engine ended: the messages are searched once it answers again.</source>
+        <translation>Die Engine endete: die Nachrichten werden durchsucht, sobald sie wieder antwortet.</translation>
     </message>
 </context>
 <context>
@@ -248,6 +594,44 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>Go to the newest message and follow the answer (End)</source>
         <translation>Zur neuesten Nachricht gehen und der Antwort folgen (Ende)</translation>
+    </message>
+</context>
+<context>
+    <name>Keeping</name>
+    <message>
+        <source>An answer still streams in this chat: stop it before you delete the chat.</source>
+        <translation>In diesem Chat läuft noch eine Antwort: vor dem Löschen bitte stoppen.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer at the moment: nothing was changed. Try again later.</source>
+        <translation>Die Engine antwortet im Moment nicht: nichts wurde geändert. Bitte später noch einmal versuchen.</translation>
+    </message>
+</context>
+<context>
+    <name>KeepingBar</name>
+    <message>
+        <source>Delete</source>
+        <translation>Löschen</translation>
+    </message>
+    <message>
+        <source>Keep</source>
+        <translation>Behalten</translation>
+    </message>
+    <message>
+        <source>Undo</source>
+        <translation>Rückgängig</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
+    <message>
+        <source>Delete “{title}” for good?</source>
+        <translation>„{title}“ endgültig löschen?</translation>
+    </message>
+    <message>
+        <source>Deleted “{title}”.</source>
+        <translation>„{title}“ ist gelöscht.</translation>
     </message>
 </context>
 <context>
@@ -362,6 +746,38 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Chat &amp;umbenennen</translation>
     </message>
     <message>
+        <source>&amp;Pin chat</source>
+        <translation>Chat an&amp;heften</translation>
+    </message>
+    <message>
+        <source>&amp;Archive chat</source>
+        <translation>Chat &amp;archivieren</translation>
+    </message>
+    <message>
+        <source>&amp;Delete chat…</source>
+        <translation>Chat &amp;löschen…</translation>
+    </message>
+    <message>
+        <source>Del</source>
+        <translation>Entf</translation>
+    </message>
+    <message>
+        <source>&amp;Undo deleting</source>
+        <translation>Löschen &amp;rückgängig machen</translation>
+    </message>
+    <message>
+        <source>This &amp;branch…</source>
+        <translation>Diesen &amp;Zweig…</translation>
+    </message>
+    <message>
+        <source>The whole &amp;tree…</source>
+        <translation>Den ganzen &amp;Baum…</translation>
+    </message>
+    <message>
+        <source>&amp;Import chat…</source>
+        <translation>Chat &amp;importieren…</translation>
+    </message>
+    <message>
         <source>&amp;Quit</source>
         <translation>&amp;Beenden</translation>
     </message>
@@ -418,6 +834,30 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Nachricht &amp;kopieren</translation>
     </message>
     <message>
+        <source>&amp;Retry the answer</source>
+        <translation>Antwort &amp;wiederholen</translation>
+    </message>
+    <message>
+        <source>&amp;Edit the question</source>
+        <translation>Frage &amp;bearbeiten</translation>
+    </message>
+    <message>
+        <source>&amp;Fork a new chat here</source>
+        <translation>Hier einen neuen Chat &amp;abzweigen</translation>
+    </message>
+    <message>
+        <source>&amp;Continue the answer</source>
+        <translation>Antwort &amp;fortsetzen</translation>
+    </message>
+    <message>
+        <source>&amp;Previous version</source>
+        <translation>V&amp;orige Fassung</translation>
+    </message>
+    <message>
+        <source>Ne&amp;xt version</source>
+        <translation>Nä&amp;chste Fassung</translation>
+    </message>
+    <message>
         <source>&amp;Last question again</source>
         <translation>&amp;Letzte Frage noch einmal</translation>
     </message>
@@ -434,6 +874,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Chats &amp;suchen</translation>
     </message>
     <message>
+        <source>Branch &amp;map</source>
+        <translation>Zweig&amp;karte</translation>
+    </message>
+    <message>
         <source>&amp;Write a question</source>
         <translation>&amp;Frage schreiben</translation>
     </message>
@@ -446,12 +890,52 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>&amp;Über BibGenie</translation>
     </message>
     <message>
+        <source>Map</source>
+        <translation>Karte</translation>
+    </message>
+    <message>
         <source>Copy</source>
         <translation>Kopieren</translation>
     </message>
     <message>
         <source>Copy this message as Markdown</source>
         <translation>Diese Nachricht als Markdown kopieren</translation>
+    </message>
+    <message>
+        <source>Retry</source>
+        <translation>Wiederholen</translation>
+    </message>
+    <message>
+        <source>Answer this question anew; this answer is kept</source>
+        <translation>Die Frage neu beantworten; diese Antwort bleibt erhalten</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Ask this question in another way</source>
+        <translation>Diese Frage anders stellen</translation>
+    </message>
+    <message>
+        <source>Fork</source>
+        <translation>Abzweigen</translation>
+    </message>
+    <message>
+        <source>Begin a new chat that goes on from here</source>
+        <translation>Einen neuen Chat beginnen, der von hier aus weitergeht</translation>
+    </message>
+    <message>
+        <source>Continue</source>
+        <translation>Fortsetzen</translation>
+    </message>
+    <message>
+        <source>Go on with this answer where it ends</source>
+        <translation>Diese Antwort dort fortsetzen, wo sie endet</translation>
+    </message>
+    <message>
+        <source>E&amp;xport chat</source>
+        <translation>Chat e&amp;xportieren</translation>
     </message>
     <message>
         <source>&amp;File</source>
@@ -520,6 +1004,14 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>Start again</source>
         <translation>Neu starten</translation>
+    </message>
+    <message>
+        <source>Continue in a new chat</source>
+        <translation>In einem neuen Chat fortsetzen</translation>
+    </message>
+    <message>
+        <source>Export…</source>
+        <translation>Exportieren…</translation>
     </message>
     <message>
         <source>Dismiss</source>
@@ -601,6 +1093,58 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>QuestionBox</name>
+    <message>
+        <source>Enter sends, Shift and Enter begins a new line.</source>
+        <translation>Enter sendet, Umschalt und Enter beginnt eine neue Zeile.</translation>
+    </message>
+</context>
+<context>
+    <name>QueueBar</name>
+    <message>
+        <source>Will be sent after this answer</source>
+        <translation>Wird nach dieser Antwort gesendet</translation>
+    </message>
+    <message>
+        <source>Edit</source>
+        <translation>Bearbeiten</translation>
+    </message>
+    <message>
+        <source>Remove</source>
+        <translation>Entfernen</translation>
+    </message>
+</context>
+<context>
+    <name>SessionActions</name>
+    <message>
+        <source>Un&amp;pin chat</source>
+        <translation>Chat nicht mehr an&amp;heften</translation>
+    </message>
+    <message>
+        <source>&amp;Pin chat</source>
+        <translation>Chat an&amp;heften</translation>
+    </message>
+    <message>
+        <source>Bring chat b&amp;ack</source>
+        <translation>Chat &amp;zurückholen</translation>
+    </message>
+    <message>
+        <source>&amp;Archive chat</source>
+        <translation>Chat &amp;archivieren</translation>
+    </message>
+    <message>
+        <source>Reading the branches…</source>
+        <translation>Zweige werden gelesen…</translation>
+    </message>
+</context>
+<context>
+    <name>SessionDelegate</name>
+    <message>
+        <source>Title of the chat</source>
+        <translation>Titel des Chats</translation>
+    </message>
+</context>
+<context>
     <name>SessionList</name>
     <message>
         <source>Chats</source>
@@ -614,9 +1158,49 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <source>Rename</source>
         <translation>Umbenennen</translation>
     </message>
+    <message>
+        <source>Unpin</source>
+        <translation>Nicht mehr anheften</translation>
+    </message>
+    <message>
+        <source>Pin</source>
+        <translation>Anheften</translation>
+    </message>
+    <message>
+        <source>Bring back</source>
+        <translation>Zurückholen</translation>
+    </message>
+    <message>
+        <source>Archive</source>
+        <translation>Archivieren</translation>
+    </message>
+    <message>
+        <source>Export</source>
+        <translation>Exportieren</translation>
+    </message>
+    <message>
+        <source>This branch…</source>
+        <translation>Diesen Zweig…</translation>
+    </message>
+    <message>
+        <source>The whole tree…</source>
+        <translation>Den ganzen Baum…</translation>
+    </message>
+    <message>
+        <source>Delete…</source>
+        <translation>Löschen…</translation>
+    </message>
 </context>
 <context>
     <name>SessionListModel</name>
+    <message>
+        <source>Archived ({count})</source>
+        <translation>Archiviert ({count})</translation>
+    </message>
+    <message>
+        <source>Untitled chat</source>
+        <translation>Chat ohne Titel</translation>
+    </message>
     <message>
         <source>1 question</source>
         <translation>1 Frage</translation>
@@ -626,8 +1210,24 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>{count} Fragen</translation>
     </message>
     <message>
-        <source>Untitled chat</source>
-        <translation>Chat ohne Titel</translation>
+        <source>unfolded</source>
+        <translation>ausgeklappt</translation>
+    </message>
+    <message>
+        <source>folded</source>
+        <translation>eingeklappt</translation>
+    </message>
+    <message>
+        <source>Fork of “{title}”</source>
+        <translation>Abzweig von „{title}“</translation>
+    </message>
+    <message>
+        <source>Fork of a chat that was deleted</source>
+        <translation>Abzweig von einem gelöschten Chat</translation>
+    </message>
+    <message>
+        <source>Pinned</source>
+        <translation>Angeheftet</translation>
     </message>
     <message>
         <source>Today</source>
@@ -662,6 +1262,30 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>No chat has this in its title.</source>
         <translation>Kein Chat hat dies im Titel.</translation>
+    </message>
+    <message>
+        <source>In messages</source>
+        <translation>In Nachrichten</translation>
+    </message>
+    <message>
+        <source>1 message found</source>
+        <translation>1 Nachricht gefunden</translation>
+    </message>
+    <message>
+        <source>{count} messages found</source>
+        <translation>{count} Nachrichten gefunden</translation>
+    </message>
+    <message>
+        <source>Searching…</source>
+        <translation>Wird gesucht…</translation>
+    </message>
+    <message>
+        <source>No message has this.</source>
+        <translation>In keiner Nachricht kommt das vor.</translation>
+    </message>
+    <message>
+        <source>There are more: add a word.</source>
+        <translation>Es gibt mehr: ein Wort ergänzen.</translation>
     </message>
 </context>
 <context>
@@ -698,6 +1322,25 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>VersionSwitch</name>
+    <message>
+        <source>Previous version</source>
+        <translation>Vorige Fassung</translation>
+    </message>
+    <message>
+        <source>Next version</source>
+        <translation>Nächste Fassung</translation>
+    </message>
+    <message>
+        <source>This is the first version.</source>
+        <translation>Dies ist die erste Fassung.</translation>
+    </message>
+    <message>
+        <source>This is the last version.</source>
+        <translation>Dies ist die letzte Fassung.</translation>
+    </message>
+</context>
+<context>
     <name>Viewers</name>
     <message>
         <source>The file could not be read in time.</source>
@@ -722,13 +1365,6 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>The file is no PDF or EPUB by what it holds.</source>
         <translation>Dem Inhalt nach ist die Datei weder PDF noch EPUB.</translation>
-    </message>
-</context>
-<context>
-    <name>_SessionDelegate</name>
-    <message>
-        <source>Title of the chat</source>
-        <translation>Titel des Chats</translation>
     </message>
 </context>
 </TS>

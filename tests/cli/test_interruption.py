@@ -6,7 +6,9 @@ import asyncio
 import json
 import os
 import signal
+import sqlite3
 from asyncio.subprocess import Process
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,11 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals of POSIX")
 
 def options(server: LlmServer) -> tuple[str, ...]:
     return ("--zotero", "demo", "--model", "openai/test", "--api-base", server.base_url)
+
+
+POINT: list[dict[str, Any]] = [{"wait": True}, {"text": "."}]
+SLOWLY: list[dict[str, Any]] = [{"text": "Front matter "}, *(POINT * 5_000)]
+"""A point each time that the server is let on."""
 
 
 async def streaming(program: Program, server: LlmServer) -> Process:
@@ -61,21 +68,59 @@ async def test_a_stop_in_the_middle_of_an_answer_keeps_the_part_that_came(progra
     assert (answer["parts"][0]["text"], answer["stop_reason"]) == ("Front matter ", "cancelled")
 
 
+def is_journalled(program: Program) -> bool:
+    """Whether the journal knows words of an answer."""
+    with closing(sqlite3.connect(program.profile / "sessions.sqlite")) as connection:
+        return bool(connection.execute("SELECT * FROM stream_journal WHERE parts != '[]'").fetchall())
+
+
+async def killed(program: Program, server: LlmServer) -> str:
+    """A chat whose process was killed in the middle of an answer, of which words had been written down: its id."""
+    process = await streaming(program, server)
+    assert process.stdout is not None
+    while not is_journalled(program):
+        server.release()
+        assert await process.stdout.readexactly(1) == b"."
+    process.kill()
+    assert (await finished(process)).code == -signal.SIGKILL
+    [row] = chats(program)
+    return str(row["id"])
+
+
 @pytest.mark.req("T-6")
 async def test_a_kill_in_the_middle_of_an_answer_loses_no_question_and_the_chat_goes_on(program: Program) -> None:
-    async with LlmServer([HALF, [{"text": "Here."}, {"finish": "stop"}]]) as server:
-        process = await streaming(program, server)
-        process.kill()
-        ended = await finished(process)
-        assert ended.code == -signal.SIGKILL
-        [row] = chats(program)
-        assert [node["role"] for node in nodes(program, row["id"])] == ["user"]
-        again = await finished(await program.start("ask", "Once more.", "--session", row["id"], *options(server)))
+    async with LlmServer([SLOWLY, [{"text": "Here."}, {"finish": "stop"}]]) as server:
+        chat = await killed(program, server)
+        assert [node["role"] for node in nodes(program, chat)] == ["user"]
+        again = await finished(await program.start("ask", "Once more.", "--session", chat, *options(server)))
         assert (again.code, again.out) == (0, "Here.\n")
         sent = server.requests[-1].body["messages"]
-    assert sent[1:] == [{"role": "user", "content": f"{QUESTION}\n\nOnce more."}]
-    assert [node["role"] for node in nodes(program, row["id"])] == ["user", "user", "assistant"]
+    question, kept, _, _ = stored = nodes(program, chat)
+    assert [node["role"] for node in stored] == ["user", "assistant", "user", "assistant"]
+    assert kept["stop_reason"] == "interrupted"
+    assert kept["parts"][0]["text"].startswith("Front matter ")
+    assert sent[1:] == [
+        {"role": "user", "content": question["parts"][0]["text"]},
+        {"role": "assistant", "content": kept["parts"][0]["text"]},
+        {"role": "user", "content": "Once more."},
+    ]
     assert program.run("doctor", "--zotero", "demo").code == 0
+
+
+@pytest.mark.req("T-6", "T-4")
+async def test_an_answer_that_was_killed_is_gone_on_with_or_written_anew_by_a_command(program: Program) -> None:
+    more: list[list[dict[str, Any]]] = [[{"text": " has numerals."}, {"finish": "stop"}]]
+    async with LlmServer([SLOWLY, *more, [{"text": "Anew."}, {"finish": "stop"}]]) as server:
+        chat = await killed(program, server)
+        assert "Answer (interrupted): Front matter" in program.run("branches", chat).out
+        kept = nodes(program, chat)[1]["parts"][0]["text"]
+        going_on = await finished(await program.start("continue", chat[:8], *options(server)))
+        assert (going_on.code, going_on.out, going_on.err) == (0, f"{kept} has numerals.\n", "")
+        retried = await finished(await program.start("retry", chat[:8], *options(server)))
+        assert (retried.code, retried.out, retried.err) == (0, "Anew.\n", "")
+    tree = json.loads(program.run("branches", chat, "--json").out)
+    assert [row["stop_reason"] for row in tree] == [None, "interrupted", "stop", "stop"]
+    assert [row["is_active"] for row in tree] == [True, False, False, True]
 
 
 @pytest.mark.req("T-6", "Z-6")

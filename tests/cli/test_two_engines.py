@@ -18,13 +18,21 @@ from bibgenie_desktop.engine.owners import owner_name, this_place
 from bibgenie_desktop.protocol.messages import (
     AnswerText,
     Branch,
+    BranchChanged,
     CommandDone,
     CommandFailed,
+    ContinueAnswer,
+    FetchBodies,
+    FetchTree,
     Hello,
+    NodeBody,
     OpenSession,
+    SaveDraft,
+    Segment,
     SendMessage,
     SessionsChanged,
     Shutdown,
+    Tree,
     TurnFinished,
     TurnStarted,
 )
@@ -75,6 +83,9 @@ async def test_when_an_engine_is_killed_in_the_middle_of_an_answer_another_goes_
             one.send(Hello(), SendMessage("What is front matter?"))
             started: TurnStarted = await until(one, TurnStarted)
             assert (await until(one, AnswerText)).text == "Front matter "
+            # What is written before a draft is written when that is: the note of the answer's first words.
+            one.send(SaveDraft("", started.session_id, request=9))
+            await until(one, CommandDone)
             assert started.session_id in (await until(other, SessionsChanged)).session_ids
             [(leased, owner)] = leases(program)
             assert leased == started.session_id
@@ -86,20 +97,62 @@ async def test_when_an_engine_is_killed_in_the_middle_of_an_answer_another_goes_
             one.process.wait()
             other.send(OpenSession(started.session_id, request=2))
             branch: Branch = await until(other, Branch)
-            assert [row.node_id for row in branch.rows] == [started.node_id]
+            question, interrupted = branch.rows
+            assert (question.node_id, interrupted.stop_reason) == (started.node_id, "interrupted")
             assert branch.draft == NEXT
             other.send(SendMessage(NEXT, started.session_id, request=3))
             assert (await until(other, TurnStarted)).request == 3
             assert (await until(other, TurnFinished)).stop_reason == "stop"
-            assert leases(program) == []
             other.send(OpenSession(started.session_id, request=4), Shutdown(request=5))
             events, errors, code = await asyncio.to_thread(other.rest)
     assert (errors, code, events[-1]) == ("", 0, CommandDone(5))
+    assert leases(program) == []
     [opened] = [event for event in events if isinstance(event, Branch)]
-    assert ([row.role for row in opened.rows], opened.draft) == (["user", "user", "assistant"], "")
+    assert ([row.role for row in opened.rows], opened.draft) == (["user", "assistant", "user", "assistant"], "")
     # After its own turn there is nothing by others to be told.
     assert not [event for event in events if isinstance(event, SessionsChanged)]
     assert program.run("doctor", "--zotero", "demo").code == 0
+
+
+@pytest.mark.req("T-6")
+@pytest.mark.skipif(os.name == "nt", reason="there the lease of a killed engine has to expire")
+async def test_the_next_engine_goes_on_with_the_answer_of_one_that_was_killed(program: Program) -> None:
+    script: list[list[dict[str, Any]]] = [HALF, [{"text": "has numerals."}, {"finish": "stop"}]]
+    async with LlmServer(script) as server:
+        model = ("--model", "openai/test", "--api-base", server.base_url)
+        with engine(program, *model) as killed:
+            killed.send(Hello(), SendMessage("What is front matter?"))
+            started: TurnStarted = await until(killed, TurnStarted)
+            await until(killed, AnswerText)
+            killed.send(SaveDraft("", started.session_id, request=9))
+            await until(killed, CommandDone)
+            killed.process.kill()
+            killed.process.wait()
+        with engine(program, *model) as following:
+            following.send(Hello())
+            recovered: BranchChanged = await until(following, BranchChanged)
+            assert (recovered.operation, recovered.session_id) == ("recover", started.session_id)
+            [interrupted] = recovered.added
+            following.send(ContinueAnswer(started.session_id, interrupted, request=2))
+            going_on: TurnStarted = await until(following, TurnStarted)
+            assert (going_on.node_id, going_on.beginning) == (started.node_id, "continue")
+            assert (await until(following, AnswerText)).text == "Front matter "
+            assert (await until(following, AnswerText)).text == "has numerals."
+            finished: TurnFinished = await until(following, TurnFinished)
+            following.send(FetchBodies((interrupted, finished.node_id)), FetchTree(started.session_id), Shutdown())
+            events, errors, code = await asyncio.to_thread(following.rest)
+        sent = server.requests[-1].body["messages"]
+    assert (errors, code) == ("", 0)
+    bodies = [event.segments for event in events if isinstance(event, NodeBody)]
+    assert bodies == [(Segment("text", "Front matter "),), (Segment("text", "Front matter has numerals."),)]
+    [tree] = [event for event in events if isinstance(event, Tree)]
+    assert [(row.parent_id, row.is_active) for row in tree.rows] == [
+        ("", True),
+        (started.node_id, False),
+        (started.node_id, True),
+    ]
+    assert [message["role"] for message in sent] == ["system", "user", "assistant", "user"]
+    assert sent[2]["content"] == "Front matter "
 
 
 @pytest.mark.req("T-6", "U-2")

@@ -19,6 +19,7 @@ from bibgenie_desktop.compaction.messages import (
     message_to_chat,
 )
 from bibgenie_desktop.compaction.projection import (
+    GO_ON,
     NO_RESULT,
     BrokenProjection,
     answer_messages,
@@ -278,3 +279,19 @@ def test_a_request_that_keeps_them_passes(messages: list[Message]) -> None:
 def test_a_checkpoint_is_never_projected_as_something_else() -> None:
     with pytest.raises(BrokenProjection, match="checkpoint"):
         project("", [], [node("user", TextPart("q")), node("checkpoint")])
+
+
+@pytest.mark.req("T-6", "D-10")
+@given(branches(), answers())
+def test_an_answer_that_is_gone_on_with_can_be_sent_behind_every_branch(
+    branch: list[Node], kept: tuple[Part, ...]
+) -> None:
+    """Only behind its text is the rest asked for: behind the results of its calls a model goes on by itself."""
+    question = node("user", TextPart("Why?"))
+    plain = project("system", [TOOL], [*branch, question])
+    going_on = project("system", [TOOL], [*branch, question], kept=kept)
+    said = tuple(answer_messages(kept))
+    ends_in_text = bool(said) and isinstance(said[-1], AssistantMessage)
+    assert going_on.messages == (*plain.messages, *said, *([UserMessage(GO_ON)] if ends_in_text else []))
+    assert going_on.tokens >= plain.tokens
+    check_roles(going_on.messages)

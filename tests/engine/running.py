@@ -13,6 +13,7 @@ from typing import TypeVar
 
 from bibgenie_desktop.engine.agent.prompts import system_prompt
 from bibgenie_desktop.engine.engine import Engine
+from bibgenie_desktop.engine.journaling import JOURNAL_SECONDS
 from bibgenie_desktop.engine.leases import SessionLeases
 from bibgenie_desktop.engine.library.index import LibraryIndex
 from bibgenie_desktop.engine.models import ModelChoice
@@ -91,12 +92,17 @@ async def running(
     gone: Container[str] = (),
     open_model: Callable[[str], Model] | None = None,
     store: Callable[[str], None] = lambda _: None,
+    journal_pause: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(JOURNAL_SECONDS),
+    keep_days: int = 0,
+    keeping_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[Running]:
     """An engine over a copy of the shelf's index; `settled` waits until it has found that nothing changed.
 
     Engines over the same folder are told apart by `owner`, which their ids begin with and which holds their leases.
     `now` is the clock of the leases, `sleep` waits between their heartbeats, and `gone` are owners that have ended.
     It starts with `model`; `open_model` makes those that are chosen later, and `store` is told of each choice.
+    `journal_pause` lies between two notes of an answer that streams. `keep_days` is how long unused chats are kept, and
+    `keeping_sleep` waits until a deleted one is purged.
     """
     events: list[Event] = []
     news = asyncio.Event()
@@ -128,6 +134,9 @@ async def running(
         system=SYSTEM,
         profile=str(folder),
         emit=emit,
+        journal_pause=journal_pause,
+        keep_days=keep_days,
+        keeping_sleep=keeping_sleep,
     )
     engine.start()
     try:

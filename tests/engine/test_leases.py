@@ -252,7 +252,7 @@ async def test_heartbeats_hold_a_long_answers_chat(shelf: Shelf, tmp_path: Path)
 
 @pytest.mark.req("T-6", "T-1")
 async def test_an_engine_that_slept_loses_its_lease_but_not_its_answer(shelf: Shelf, tmp_path: Path) -> None:
-    """Another has answered in the chat meanwhile: the late answer is stored beside it, and says so."""
+    """Another has gone on in the chat meanwhile, behind what was kept: the late answer is stored beside that."""
     gate, clock, heart = Gate(), Clock(), Heart()
     second = ScriptedModel(answers("Back matter follows."))
     async with two(shelf, tmp_path, half(gate), second, now=clock, sleep=heart.sleep) as (one, other):
@@ -265,7 +265,12 @@ async def test_an_engine_that_slept_loses_its_lease_but_not_its_answer(shelf: Sh
         [late] = await one.sessions.nodes([finished.node_id])
         assert late.text == "Front matter has roman numerals."
         assert "stored beside the branch" in finished.sentence
-        assert await texts(one, session_id) == ["What is front matter?", "And back matter?", "Back matter follows."]
+        assert await texts(one, session_id) == [
+            "What is front matter?",
+            "Front matter has ",
+            "And back matter?",
+            "Back matter follows.",
+        ]
         assert held(one) == []
 
 

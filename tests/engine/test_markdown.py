@@ -1,29 +1,18 @@
-"""Answers as Markdown, and chats that leave as Markdown or JSON (Z-2, Z-3, S-1, interface.md)."""
+"""Answers as Markdown (Z-2, Z-3, S-1, interface.md)."""
 
 from __future__ import annotations
-
-import json
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.engine.export import export_json, export_markdown
 from bibgenie_desktop.engine.markdown import citation_markdown, text_markdown
 from bibgenie_desktop.sessions.citations import Citation
-from bibgenie_desktop.sessions.locators import PERSONAL, ItemLocator, ItemRef, PageLocator, SectionLocator
+from bibgenie_desktop.sessions.locators import PERSONAL, ItemRef, PageLocator, SectionLocator
 from bibgenie_desktop.sessions.markdown import escaped, unescaped, unlinked
-from bibgenie_desktop.sessions.nodes import Node, Session
 from bibgenie_desktop.sessions.parts import (
-    FilePart,
-    Part,
-    ReasoningPart,
     TextPart,
-    ToolCallPart,
-    ZoteroPart,
-    parts_from_json,
 )
-from bibgenie_desktop.sessions.usage import Usage
 
 LABELS = ItemRef(PERSONAL, "PDFLABL2")
 LINK = "zotero://open-pdf/library/items/PDFLABL2?page=3"
@@ -94,78 +83,6 @@ def test_a_link_into_a_book_holds_no_bracket() -> None:
     shown = text_markdown(TextPart(citation.token, (citation,)))
     assert shown.startswith("[Marsh 1998, “Ends”](zotero://open-pdf/library/items/PDFLABL2?cfi=epubcfi%28")
     assert shown.count("(") == shown.count(")") == 1
-
-
-SESSION = Session("s" * 32, "What is *front matter*?", "b" * 32, 2, "scripted", "2026-11-30T12:00:00.000Z", "2026")
-
-
-def chat(*parts: Part, stop_reason: str = "stop") -> list[Node]:
-    question = Node("a" * 32, None, "user", (TextPart("What is *front matter*?"),), "2026-11-30T12:00:00.000Z")
-    usage = Usage(input_tokens=5, output_tokens=2, real=True)
-    answer = Node(
-        "b" * 32,
-        "a" * 32,
-        "assistant",
-        parts,
-        "2026-11-30T12:01:30.500Z",
-        "scripted",
-        usage,
-        stop_reason,  # type: ignore[arg-type]
-    )
-    return [question, answer]
-
-
-@pytest.mark.req("Z-2")
-def test_a_chat_leaves_as_markdown_with_its_citations_as_links() -> None:
-    token = "[[cite:PDFLABL2@2]]"
-    citation = Citation(token, "verified", "Okafor 2014", PageLocator(LABELS, 2, "1"))
-    parts = (
-        ReasoningPart("Let me see."),
-        ToolCallPart("c", "search_library", "{}", "done", "{}", summary="3 passages"),
-        TextPart(f"Roman numerals {token}.", (citation,)),
-    )
-    assert export_markdown(SESSION, chat(*parts)) == (
-        "# What is \\*front matter\\*?\n\n"
-        "## You · 2026-11-30 12:00\n\n"
-        "What is *front matter*?\n\n"
-        "## scripted · 2026-11-30 12:01\n\n"
-        "*search\\_library: 3 passages*\n\n"
-        f"Roman numerals [Okafor 2014, p. 1]({LINK}).\n"
-    )
-
-
-@pytest.mark.req("S-1", "A-5")
-def test_what_is_no_text_of_the_chat_stands_in_it_literally() -> None:
-    hostile = "x](https://evil.example) <b>\n# y"
-    parts = (
-        ToolCallPart("c", hostile, "{}", "error", "{}", summary=hostile),
-        ToolCallPart("d", "get_item", "{}", "cancelled", "{}"),
-        ZoteroPart(ItemLocator(LABELS), hostile),
-        FilePart("b", "text/plain", hostile),
-        TextPart("Half"),
-    )
-    exported = export_markdown(SESSION, chat(*parts, stop_reason="cancelled"))
-    literal = "x\\](https://evil.example) \\<b\\> # y"
-    assert f"*{literal}: {literal}*" in exported
-    assert f"*Attached: {literal}*" in exported
-    assert "*get\\_item: cancelled*" in exported
-    assert exported.endswith("Half\n\n*The answer ended early: cancelled.*\n")
-
-
-@pytest.mark.req("T-1")
-def test_a_chat_leaves_as_json_with_all_that_is_stored() -> None:
-    citation = Citation(
-        "[[cite:PDFLABL2@2]]", "wrong", "Okafor 2014", PageLocator(LABELS, 2, "1"), "no such words", "q"
-    )
-    nodes = chat(ReasoningPart("Hm."), TextPart(f"Ü {citation.token}", (citation,)))
-    text = export_json(SESSION, nodes)
-    data = json.loads(text)
-    assert text.endswith("\n")
-    assert "Ü" in text
-    assert (data["format"], data["session"]["id"], data["session"]["leaf_id"]) == (1, SESSION.id, "b" * 32)
-    assert [node["id"] for node in data["nodes"]] == ["a" * 32, "b" * 32]
-    assert parts_from_json(data["nodes"][1]["parts"]) == nodes[1].parts
-    assert Usage.from_json(data["nodes"][1]["usage"]) == nodes[1].usage
 
 
 @pytest.mark.req("S-1", "Z-3")

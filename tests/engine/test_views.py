@@ -17,6 +17,7 @@ from bibgenie_desktop.engine.views import (
     row_pieces,
     segments_of,
     text_pieces,
+    tree_row,
 )
 from bibgenie_desktop.protocol.codec import to_json
 from bibgenie_desktop.protocol.messages import Branch, BranchRow, NodeBody, Segment
@@ -40,6 +41,7 @@ from bibgenie_desktop.sessions.parts import (
     ToolCallPart,
     ZoteroPart,
 )
+from bibgenie_desktop.sessions.tree import Unreadable, Versions
 from bibgenie_desktop.transport.served import MESSAGE_LIMIT
 
 LABELS = ItemRef(PERSONAL, "PDFLABL2")
@@ -153,6 +155,37 @@ def test_huge_names_and_labels_are_cut_and_not_split() -> None:
 def test_a_damaged_locator_costs_the_link_and_not_the_message(locator: SectionLocator | PageLocator) -> None:
     [segment] = segments_of(node_of(TextPart(TOKEN, (Citation(TOKEN, "verified", "Okafor 2014", locator),))))
     assert (segment.kind, segment.link) == ("citation", "")
+
+
+@pytest.mark.req("T-4")
+def test_a_row_of_a_branch_tells_its_version() -> None:
+    row = branch_row(node_of(TextPart("So.")), Versions(2, 3, "before", "after"))
+    assert (row.version, row.versions, row.previous_id, row.next_id) == (2, 3, "before", "after")
+    alone = branch_row(node_of(TextPart("So.")))
+    assert (alone.version, alone.versions, alone.previous_id, alone.next_id) == (1, 1, "", "")
+
+
+@pytest.mark.req("T-4", "U-4", "S-1")
+@pytest.mark.parametrize(
+    ("parts", "excerpt"),
+    [
+        ((TextPart("  So it\n\nis. "),), "So it is."),
+        ((ReasoningPart("Hm."), TextPart(f"See {TOKEN}.", (VERIFIED,))), "See Okafor 2014, p. 1."),
+        ((ToolCallPart("c", "search_library", '{"query": "bias"}', "done"), TextPart("So.")), "So."),
+        ((ToolCallPart("c", "search_library", '{"query": "bias"}', "done"),), "Search the library for “bias”"),
+        ((ReasoningPart("Hm."),), ""),
+        ((TextPart("x" * 1_000_000),), "x" * 119 + "…"),
+    ],
+)
+def test_a_row_of_the_tree_holds_the_first_words(parts: tuple[Part, ...], excerpt: str) -> None:
+    row = tree_row(node_of(*parts), is_active=True)
+    assert (row.node_id, row.parent_id, row.stop_reason, row.excerpt) == ("n" * 32, "p" * 32, "stop", excerpt)
+
+
+@pytest.mark.req("T-5")
+def test_a_message_that_cannot_be_read_has_its_place_in_the_tree() -> None:
+    row = tree_row(Unreadable("n", None, "it is missing"), is_active=False)
+    assert (row.node_id, row.parent_id, row.excerpt) == ("n", "", "[This message cannot be read: it is missing]")
 
 
 @pytest.mark.req("U-4")

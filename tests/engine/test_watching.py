@@ -17,6 +17,11 @@ from tests.engine.running import Running, running
 from tests.engine.scripted import ScriptedModel, answers
 from tests.engine.shelf import Shelf
 
+INSERT = """
+    INSERT INTO session (id, title, branch_revision, created_at, updated_at)
+    VALUES (?, 'A chat', 0, '2026-11-30', '2026-11-30')
+    """
+
 
 class Pace:
     """Pauses between looks until the test asks for the next one."""
@@ -97,7 +102,7 @@ async def test_thousands_of_changes_come_in_messages_that_the_pipe_takes(shelf: 
         ids = [f"{number:032x}" for number in range(6_000)] + ["“" * 10_000]
         with closing(sqlite3.connect(tmp_path / "sessions.sqlite")) as other:
             other.executemany(
-                "INSERT INTO session VALUES (?, 'A chat', NULL, 0, 'm', '2026-11-30', '2026-11-30')",
+                INSERT,
                 [(session_id,) for session_id in ids],
             )
             other.commit()
@@ -118,8 +123,7 @@ async def test_a_file_that_is_busy_ends_no_watch(shelf: Shelf, tmp_path: Path, m
             await room.engine.watch(pace.pause)  # it cannot even begin yet
             other.rollback()
             await pace.look()
-            insert = "INSERT INTO session VALUES ('s', 'A chat', NULL, 0, 'm', '2026-11-30', '2026-11-30')"
-            other.execute(insert)
+            other.execute(INSERT, ("s",))
             other.commit()
             other.execute("BEGIN IMMEDIATE")
             await pace.look()

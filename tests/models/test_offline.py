@@ -12,7 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.compaction.messages import AssistantMessage, Message, ToolMessage, ToolSpec, UserMessage
+from bibgenie_desktop.compaction.messages import (
+    AssistantMessage,
+    Message,
+    ToolCall,
+    ToolMessage,
+    ToolSpec,
+    UserMessage,
+)
+from bibgenie_desktop.compaction.projection import GO_ON
 from bibgenie_desktop.models.offline import OfflineAssistant
 from bibgenie_desktop.models.port import ModelEvent, ModelRequest, StepFinished, TextDelta
 from bibgenie_desktop.protocol.messages import AnswerCitation
@@ -62,6 +70,14 @@ async def answered(question: str, result: str) -> str:
     assert isinstance(finished, StepFinished)
     messages: tuple[Message, ...] = (UserMessage(question), AssistantMessage("", finished.tool_calls))
     messages += (ToolMessage(finished.tool_calls[0].call_id, "search_library", result),)
+    return text_of(await play(ModelRequest("You cite pages.", messages, (SEARCH,))))
+
+
+async def gone_on(question: str, result: str, begun: str) -> str:
+    """What is said where the answer ended with `begun`."""
+    call = ToolCall("c", "search_library", json.dumps({"query": question}))
+    messages: tuple[Message, ...] = (UserMessage(question), AssistantMessage("", (call,)))
+    messages += (ToolMessage("c", "search_library", result), AssistantMessage(begun), UserMessage(GO_ON))
     return text_of(await play(ModelRequest("You cite pages.", messages, (SEARCH,))))
 
 
@@ -245,6 +261,31 @@ async def test_a_hostile_label_stays_a_label() -> None:
     label = "3](https://evil.example) <b>"
     answer = await answered("offset?", found(passage("The offset of it is eight.", quoted_page_label=label)))
     assert "page label 3\\](https://evil.example) \\<b\\>, page index 7" in answer
+
+
+@pytest.mark.req("A-2", "T-6")
+@pytest.mark.parametrize("result", [found(passage("Front matter comes before the body.")), found(), "no JSON"])
+async def test_wherever_its_answer_was_cut_the_rest_makes_it_whole(result: str) -> None:
+    question = "What is front matter?"
+    whole = await answered(question, result)
+    for cut in range(1, len(whole) + 1, 7):
+        rest = await gone_on(question, result, whole[:cut])
+        assert whole[:cut] + rest == whole
+
+
+@pytest.mark.req("A-2", "T-6")
+async def test_behind_what_another_model_said_it_begins_a_paragraph_of_its_own() -> None:
+    result = found(passage("Front matter comes before the body."))
+    rest = await gone_on("What is front matter?", result, "It is, I think,")
+    assert rest == "\n\n" + await answered("What is front matter?", result)
+
+
+@pytest.mark.req("A-2", "T-6")
+async def test_asked_to_go_on_before_it_searched_it_searches_for_the_question() -> None:
+    messages = (UserMessage("What is front matter?"), AssistantMessage("It is"), UserMessage(GO_ON))
+    [finished] = await play(ModelRequest("You cite pages.", messages, (SEARCH,)))
+    assert isinstance(finished, StepFinished)
+    assert json.loads(finished.tool_calls[0].arguments) == {"query": "What is front matter?"}
 
 
 # With the real tools

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from bibgenie_desktop.profile import file_lock
 from bibgenie_desktop.profile.settings import (
+    LONGEST_KEPT,
     LONGEST_VALUE,
     Settings,
     SettingsUnreadable,
@@ -120,6 +121,11 @@ DAMAGED = {
     "an address too long": b'[model]\napi_base = "' + b"x" * 70_000 + b'"\n',
     "a source too long": b'[zotero]\nsource = "' + b"x" * 70_000 + b'"\n',
     "a language too long": b'[window]\nlanguage = "' + b"x" * 70_000 + b'"\n',
+    "a text for a number": b'[history]\nkeep_days = "30"\n',
+    "a truth for a number": b"[history]\nkeep_days = true\n",
+    "a fraction for a number": b"[history]\nkeep_days = 1.5\n",
+    "fewer days than none": b"[history]\nkeep_days = -1\n",
+    "more days than there are": b"[history]\nkeep_days = 36501\n",
     "an address in the table too long": b'[endpoints]\nm = "' + b"x" * 70_000 + b'"\n',
     "a model in the table too long": b"[endpoints]\n" + b"x" * 70_000 + b' = "http://a"\n',
 }
@@ -142,6 +148,19 @@ def test_a_wrong_value_is_named(path: Path) -> None:
     path.write_bytes(DAMAGED["a number for a text"])
     with pytest.raises(SettingsUnreadable, match=r"model\.name has a value of the wrong kind"):
         load_settings(path)
+
+
+@pytest.mark.req("T-7")
+def test_chats_are_kept_for_ever_unless_a_number_of_days_is_set(path: Path) -> None:
+    assert load_settings(path).keep_days == 0
+    path.write_text("[history]\nkeep_days = 90 # of silence\n", encoding="utf-8")
+    assert load_settings(path) == Settings(keep_days=90)
+    store_setting(path, "keep_days", LONGEST_KEPT)
+    assert path.read_text(encoding="utf-8") == f"[history]\nkeep_days = {LONGEST_KEPT} # of silence\n"
+    for days in (-1, LONGEST_KEPT + 1, True):
+        with pytest.raises(SettingsUnreadable, match=f"was left as it is: {days} cannot be its history.keep_days"):
+            store_setting(path, "keep_days", days)
+    assert load_settings(path) == Settings(keep_days=LONGEST_KEPT)
 
 
 def test_a_folder_in_the_place_of_the_file_is_told(path: Path) -> None:

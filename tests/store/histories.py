@@ -61,6 +61,15 @@ async def talk(store: SessionStore, turns: int) -> tuple[str, list[str]]:
     return session_id, ids
 
 
+def older_history(path: Path, version: int) -> Path:
+    """A history at `path` as the program of an earlier schema version left it."""
+    script = Path(__file__).with_name(f"history_version_{version}.sql").read_text(encoding="utf-8")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA journal_mode = wal")
+        connection.executescript(script)
+    return path
+
+
 def bytes_of(folder: Path) -> dict[str, bytes]:
     """Every file of a folder with what it holds."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -64,6 +64,30 @@ async def test_sessions_that_others_make_change_and_delete_are_told_once(path: P
         assert await changes.look() == ()
 
 
+@pytest.mark.req("T-6", "T-7")
+async def test_a_chat_that_others_pin_put_away_delete_and_bring_back_is_told(path: Path) -> None:
+    async with two(path) as (own, other, changes):
+        session_id, _ = await ask(own)
+        await other.pin(session_id, True)
+        assert await changes.look() == (session_id,)
+        await other.archive(session_id, True)
+        assert await changes.look() == (session_id,)
+        await other.deletion.delete(session_id)
+        assert await changes.look() == (session_id,)
+        await other.deletion.undo(session_id)
+        assert await changes.look() == (session_id,)
+        assert await changes.look() == ()
+        await own.pin(session_id, False)
+        await own.archive(session_id, False)
+        await own.deletion.delete(session_id)
+        assert await changes.look() == ()
+        [mark] = (await other.deletion.marked()).values()
+        await other.deletion.purge(session_id, mark=mark)
+        assert await changes.look() == (session_id,)
+        await other.deletion.wipe()
+        assert await changes.look() == ()
+
+
 @pytest.mark.req("T-6")
 async def test_what_was_there_before_the_first_look_is_no_change(path: Path) -> None:
     async with opened(path, prefix="early") as early:

@@ -37,17 +37,37 @@ async def test_turns_are_counted_on_the_active_branch_and_through_shared_ancesto
         session_id, ids = await talk(store, 2)
         await answer(store, session_id, ids[0], "a sibling of the first answer")
     with closing(sqlite3.connect(path)) as connection:  # a fork at the first answer
-        connection.execute("INSERT INTO session VALUES ('fork', 'f', ?, 1, NULL, '', '')", (ids[1],))
+        connection.execute(
+            "INSERT INTO session (id, title, leaf_id, branch_revision, created_at, updated_at)"
+            " VALUES ('fork', 'f', ?, 1, '', '')",
+            (ids[1],),
+        )
         connection.commit()
     async with opened(path, prefix="b") as store:
         assert {row.session.id: row.turns for row in await store.sessions()} == {session_id: 2, "fork": 1}
 
 
 @pytest.mark.req("T-2")
-async def test_sessions_of_one_moment_have_a_fixed_order(tmp_path: Path) -> None:
-    async with opened(tmp_path / "sessions.sqlite", clock=ticking([START] * 5)) as store:
+async def test_sessions_of_one_moment_stand_in_the_order_of_their_use(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite", clock=ticking([START] * 6)) as store:
         ids = [(await ask(store))[0] for _ in range(5)]
-        assert [row.session.id for row in await store.sessions()] == sorted(ids)
+        assert [row.session.id for row in await store.sessions()] == ids[::-1]
+        await ask(store, ids[2])
+        assert [row.session.id for row in await store.sessions()] == [ids[2], ids[4], ids[3], ids[1], ids[0]]
+
+
+@pytest.mark.req("T-7")
+async def test_a_session_that_is_being_deleted_is_not_listed_and_not_found(tmp_path: Path) -> None:
+    path = tmp_path / "sessions.sqlite"
+    async with opened(path) as store:
+        kept, _ = await talk(store, 1)
+        deleted, _ = await talk(store, 1)
+    spoil(path, f"UPDATE session SET deleted_at = 'now' WHERE id = '{deleted}'")
+    async with opened(path, prefix="b") as store:
+        assert [row.session.id for row in await store.sessions()] == [kept]
+        for look in (store.session, store.find, store.branch):
+            with pytest.raises(UnknownSession):
+                await look(deleted)
 
 
 @pytest.mark.req("T-5")

@@ -19,24 +19,25 @@ from bibgenie_desktop.store.migrations import migrate
 from bibgenie_desktop.store.schema import SCHEMA_VERSION
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.discipline.lengths import Loops
-from tests.store.histories import START, ask, bytes_of, counted_ids, opened, ticking
+from tests.store.histories import START, ask, bytes_of, counted_ids, older_history, opened, ticking
 from tests.store.writer import writing
 
 SESSION = "00000001"
 
 
+TURNS = {1: 2, 2: 3}
+"""The turns of that session in the dumps, by version."""
+
+
+@pytest.fixture(params=TURNS)
+def version(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
 @pytest.fixture
-def older(tmp_path: Path) -> Path:
-    """A history as the program of schema version 1 left it."""
-    return older_history(tmp_path / "sessions.sqlite")
-
-
-def older_history(path: Path) -> Path:
-    script = Path(__file__).with_name("history_version_1.sql").read_text(encoding="utf-8")
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("PRAGMA journal_mode = wal")
-        connection.executescript(script)
-    return path
+def older(tmp_path: Path, version: int) -> Path:
+    """A history as the program of an earlier schema version left it."""
+    return older_history(tmp_path / "sessions.sqlite", version)
 
 
 def content(path: Path) -> list[str]:
@@ -45,13 +46,20 @@ def content(path: Path) -> list[str]:
         return [*connection.iterdump(), str(connection.execute("PRAGMA user_version").fetchone())]
 
 
-def shape(path: Path) -> dict[str, list[tuple[object, ...]]]:
-    """The columns of every table, and the indexes and triggers by name."""
+def shape(path: Path) -> dict[str, list[object]]:
+    """The columns, foreign keys and indexes of every table, and triggers and virtual tables as they were written."""
     with closing(sqlite3.connect(path)) as connection:
-        names = connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
         return {
-            f"{kind} {name}": connection.execute(f"SELECT * FROM pragma_table_info('{name}')").fetchall()
-            for kind, name in names
+            f"{kind} {name}": [
+                *connection.execute(f"SELECT * FROM pragma_table_xinfo('{name}')"),
+                *connection.execute(f"SELECT * FROM pragma_foreign_key_list('{name}')"),
+                sorted(connection.execute(f"SELECT name, [unique], origin FROM pragma_index_list('{name}')")),
+                connection.execute(f"SELECT * FROM pragma_index_info('{name}')").fetchall(),
+                sql.split() if kind == "trigger" or "VIRTUAL" in sql else "WITHOUT ROWID" in sql,
+            ]
+            for kind, name, sql in connection.execute(
+                "SELECT type, name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'"
+            ).fetchall()
         }
 
 
@@ -60,10 +68,11 @@ def copies(path: Path) -> list[Path]:
 
 
 @pytest.mark.req("T-9")
-async def test_an_older_history_is_brought_forward_with_all_that_it_holds(older: Path) -> None:
+async def test_an_older_history_is_brought_forward_with_all_that_it_holds(older: Path, version: int) -> None:
     async with opened(older, prefix="b") as store:
         branch = await store.branch(SESSION)
-        assert [node.text for node in branch.nodes] == ["question 0", "answer 0", "question 1", "answer 1"]
+        texts = [f"{word} {turn}" for turn in range(TURNS[version]) for word in ("question", "answer")]
+        assert [node.text for node in branch.nodes] == texts
         assert branch.damage is None
         assert await store.drafts.read(SESSION) == "a draft"
         assert await store.integrity() == []
@@ -79,16 +88,16 @@ async def test_a_history_brought_forward_has_the_shape_of_a_new_one(older: Path,
         async with opened(path):
             pass
     assert shape(older) == shape(new)
-    assert "table lease" in shape(new)
+    assert {"table lease", "table node_fts", "trigger node_is_append_only"} <= shape(new).keys()
 
 
 @pytest.mark.req("T-9")
-async def test_what_it_was_before_is_kept_as_a_copy(older: Path) -> None:
+async def test_what_it_was_before_is_kept_as_a_copy(older: Path, version: int) -> None:
     before = content(older)
     async with opened(older):
         pass
     [copy] = copies(older)
-    assert copy.name == "sessions-version-1-20261130T185048123000Z.sqlite"
+    assert copy.name == f"sessions-version-{version}-20261130T185048123000Z.sqlite"
     assert content(copy) == before
     async with opened(older):
         pass
@@ -193,9 +202,9 @@ async def test_what_was_changed_since_the_last_copy_is_copied_and_no_copy_is_los
 
 @pytest.mark.req("T-9")
 @pytest.mark.skipif(sys.platform == "win32", reason="links need a privilege there")
-async def test_a_copy_that_cannot_be_read_is_not_relied_on_and_holds_nobody_up(older: Path) -> None:
+async def test_a_copy_that_cannot_be_read_is_not_relied_on_and_holds_nobody_up(older: Path, version: int) -> None:
     before = content(older)
-    broken = older.parent / "backups" / "sessions-version-1-20261129T185048123000Z.sqlite"
+    broken = older.parent / "backups" / f"sessions-version-{version}-20261129T185048123000Z.sqlite"
     broken.parent.mkdir()
     broken.symlink_to(broken)
     async with opened(older):
@@ -254,27 +263,27 @@ def test_of_programs_that_start_at_once_one_brings_it_forward(older: Path) -> No
 
 
 @pytest.mark.req("T-9", "T-6")
-async def test_a_program_that_is_killed_on_the_way_spoils_nothing(tmp_path: Path, loops: Loops) -> None:
-    """Wherever it stood, the next start has all of the history."""
-    for round_ in range(loops(4, 100)):
+async def test_a_program_that_is_killed_on_the_way_spoils_nothing(tmp_path: Path, version: int, loops: Loops) -> None:
+    """Wherever it stood, the next start has all of the history. Every single step is killed in test_kills."""
+    for round_ in range(loops(2, 50)):
         (tmp_path / str(round_)).mkdir()
-        path = older_history(tmp_path / str(round_) / "sessions.sqlite")
+        path = older_history(tmp_path / str(round_) / "sessions.sqlite", version)
         with writing(path) as writer:
             assert writer.line() == "ready"
             writer.process.kill()
             writer.lines()
         async with opened(path, prefix="b") as store:
-            assert len((await store.branch(SESSION)).nodes) == 4
+            assert len((await store.branch(SESSION)).nodes) == 2 * TURNS[version]
             assert await store.integrity() == []
         assert copies(path)
 
 
 @pytest.mark.req("T-9")
-@pytest.mark.parametrize("version", [SCHEMA_VERSION + 1, -1])
-async def test_a_history_that_another_program_brings_further_meanwhile_is_left_alone(older: Path, version: int) -> None:
+@pytest.mark.parametrize("further", [SCHEMA_VERSION + 1, -1])
+async def test_a_history_that_another_program_brings_further_meanwhile_is_left_alone(older: Path, further: int) -> None:
     """Between the look at the file and its lock."""
     with closing(sqlite3.connect(older)) as connection:
-        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute(f"PRAGMA user_version = {further}")
     before = content(older)
     database = Database(older, what="The history", if_damaged="")
     try:

@@ -129,6 +129,19 @@ async def test_a_file_that_is_no_sound_database_is_refused(tmp_path: Path, name:
     assert bytes_of(tmp_path) == before
 
 
+@pytest.mark.req("T-5", "T-9")
+@pytest.mark.parametrize("version", [0, 1, 2])
+async def test_a_history_that_is_not_of_the_version_it_says_is_damaged_and_left_as_it_is(
+    tmp_path: Path, version: int
+) -> None:
+    path = tmp_path / HISTORY
+    await history(path)
+    pragma(path, "user_version", version)
+    before = bytes_of(tmp_path)[HISTORY]
+    assert "restore a backup" in await refused(path, "damaged")
+    assert bytes_of(tmp_path)[HISTORY] == before
+
+
 @pytest.mark.req("T-5")
 async def test_damage_inside_is_told_when_it_is_met_and_the_rest_stays_readable(tmp_path: Path) -> None:
     """Opening cannot look at every page; what is met later is damage in the same words, and changes nothing."""

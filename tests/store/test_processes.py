@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.sessions.branch import Path as BranchPath
+from bibgenie_desktop.store.changes import ForeignChanges
 from tests.discipline.lengths import Loops
+from tests.store.acts import Claim
 from tests.store.histories import ask, opened
+from tests.store.promises import Promises
+from tests.store.whole import faults, nodes_of
 from tests.store.writer import writing
 
 
@@ -79,7 +83,7 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path, loo
     chance = random.Random(20261130)
     everything: set[str] = set()
     session_id = ""
-    for round_ in range(loops(6, 300)):
+    for round_ in range(loops(3, 100)):
         acknowledged: set[str] = set()
         with writing(path, "--prefix", f"r{round_}-", "--session", session_id) as writer:
             assert writer.line() == "ready"
@@ -92,6 +96,71 @@ def test_a_killed_process_loses_nothing_that_it_acknowledged(tmp_path: Path, loo
         session_id = asyncio.run(sessions_of(path))[0]
         everything |= acknowledged | {asyncio.run(question(path, session_id, prefix=f"after{round_}-"))[1]}
     asyncio.run(check(path, everything))
+
+
+@pytest.mark.req("T-6", "T-1", "T-2", "T-3")
+def test_a_process_that_is_killed_in_the_midst_of_anything_breaks_no_promise(tmp_path: Path, loops: Loops) -> None:
+    """Questions, answers, retries, edits, forks, switches, drafts and all else, in any order; then another goes on."""
+    path = tmp_path / "sessions.sqlite"
+    chance = random.Random(20261201)
+    promises = Promises()
+    kills = loops(6, 300)
+    for round_ in range(kills):
+        with writing(path, "--prefix", f"r{round_}-", "--acts", str(round_), "--size", "2000") as writer:
+            told = [writer.line() for _ in range(chance.randrange(2, 120))]
+            writer.process.kill()
+            promises.hear([*told, *writer.lines()])
+        asyncio.run(read_only_open(path))
+        assert faults(path) == []
+        promises.check(path)
+    assert promises.acts > 10 * kills
+
+
+async def read_only_open(path: Path) -> None:
+    """What a start finds: the log is written back, and the chats that were used last can be loaded."""
+    async with opened(path, prefix="none") as store:
+        for row in (await store.sessions())[:20]:
+            assert (await store.branch(row.session.id)).damage is None
+            await store.tree.versions(row.session.id)
+
+
+@pytest.mark.req("T-6", "T-2", "T-3")
+async def test_four_processes_that_do_anything_in_the_same_chats_lose_nothing(tmp_path: Path, loops: Loops) -> None:
+    """Each revision of each session is of one commit, and whoever looks on sees every session that was changed."""
+    path, count = tmp_path / "sessions.sqlite", loops(60, 1_200)
+    async with opened(path, prefix="first") as store:
+        for _ in range(3):
+            await ask(store)
+        foreign = ForeignChanges(store.database)
+        await foreign.look()
+        before = {row.session.id: row.session.branch_revision for row in await store.sessions()}
+        seen = set[str]()
+        with ExitStack() as stack:
+            options = [("--prefix", name, "--acts", str(number)) for number, name in enumerate("abcd")]
+            writers = [stack.enter_context(writing(path, "--count", str(count), *each)) for each in options]
+            reading = [asyncio.create_task(asyncio.to_thread(writer.lines)) for writer in writers]
+            unfinished: set[asyncio.Task[list[str]]] = set(reading)
+            while unfinished:
+                _, unfinished = await asyncio.wait(unfinished, timeout=0.05)
+                seen.update(await foreign.look())
+            assert [writer.process.wait() for writer in writers] == [0] * 4
+        lines = [line for task in reading for line in task.result()]
+        assert [line for line in lines if line[0] not in "?!r" or line.startswith("refused")] == []
+        claims = [Claim.from_line(line[2:]) for line in lines if line.startswith("!")]
+        assert len(claims) > 2 * count
+        after = {row.session.id: row.session.branch_revision for row in await store.sessions()}
+    assert faults(path) == []
+    stored = nodes_of(path)
+    for claim in claims:
+        assert claim.session not in after or set(claim.added) <= stored.get(claim.session, set())
+    moves = [(claim.session, claim.revision) for claim in claims if claim.revision is not None]
+    expected = {(name, number) for name in after for number in range(before.get(name, 0) + 1, after[name] + 1)}
+    assert expected <= set(moves)
+    own = [
+        (claim.session, claim.revision) for claim in claims if claim.act in ("append_user", "edit", "switch", "fork")
+    ]
+    assert len(set(own)) == len(own)
+    assert {name for name, _ in expected} <= seen
 
 
 @pytest.mark.req("T-6", "T-9")

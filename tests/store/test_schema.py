@@ -13,8 +13,9 @@ from tests.store.histories import bytes_of, opened, talk
 
 TABLES = {
     "node": "id parent_id role parts model usage stop_reason created_at",
-    "session": "id title leaf_id branch_revision model created_at updated_at",
-    "session_node": "session_id node_id",
+    "session": "id title leaf_id branch_revision model created_at updated_at used forked_from_id forked_at_id is_pinned"
+    " archived_at deleted_at",
+    "session_node": "session_id node_id visited",
     "checkpoint": "node_id kind first_kept_message_id summary generation trigger model prompt_version covered_from_id"
     " covered_to_id tokens_before tokens_after validation duration_ms cost created_at",
     "compaction_run": "session_id trigger outcome reason checkpoint_id refused_text input_tokens output_tokens",
@@ -22,8 +23,11 @@ TABLES = {
     "operation": "id",
     "draft": "session_id text attachments",
     "blob": "id",
-    "stream_journal": "session_id",
+    "stream_journal": "session_id parent_id previous_leaf_id beginning parts model started_at updated_at",
     "lease": "session_id owner kind heartbeat_at acquired_at",
+    "erasure": "session_id node_ids deleted_at",
+    "node_text": "id node_id text",
+    "node_fts": "text",
 }
 
 
@@ -52,7 +56,7 @@ async def test_the_file_is_ours_of_this_version_and_survives_a_loss_of_power(tmp
                     for name in ("journal_mode", "synchronous", "foreign_keys", "application_id", "user_version")
                 ]
             )
-            assert settings == ["wal", 2, 1, 0x42694265, 2]
+            assert settings == ["wal", 2, 1, 0x42694265, 3]
     finally:
         await database.close()
     assert list(bytes_of(tmp_path)) == ["sessions.sqlite"]

@@ -1,6 +1,8 @@
 """A process that writes to a history and tells each message once it is stored: `python -m tests.store.writer …`.
 
 It prints `ready` before it opens the history, then the id of each stored message, and at a fault its code and sentence.
+With `--acts` it does anything there is to do, and prints each act before it (`? act session`) and its claim after it
+(`! claim`).
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
+import random
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from bibgenie_desktop.store.database import StoreUnavailable
+from bibgenie_desktop.store.sessions import SessionStore
+from tests.store.acts import Hand, anything
 from tests.store.histories import answer, ask, opened
 
 ROOT = Path(__file__).parents[2]
@@ -23,20 +28,37 @@ ROOT = Path(__file__).parents[2]
 async def write(options: argparse.Namespace) -> None:
     """Append questions and answers until there are `--count` (0: until killed) or the store refuses."""
     print("ready", flush=True)
-    async with opened(options.path, prefix=options.prefix) as store:
-        session_id, left = options.session, options.count
-        try:
-            while True:
-                session_id, question = await ask(store, session_id, "x" * options.size)
-                print(question, flush=True)
-                print(await answer(store, session_id, question, "y" * options.size), flush=True)
-                left -= 2
-                if left == 0:
-                    return
-        except StoreUnavailable as fault:
-            print(f"refused {fault.code}: {fault}", flush=True)
-            branch = await store.branch(session_id)
-            print(f"still readable: {len(branch.nodes)} {branch.damage}", flush=True)
+    try:
+        async with opened(options.path, prefix=options.prefix) as store:
+            await (append(store, options) if options.acts is None else do_anything(store, options))
+    except StoreUnavailable as fault:
+        print(f"refused {fault.code}: {fault}", flush=True)
+
+
+async def append(store: SessionStore, options: argparse.Namespace) -> None:
+    session_id, left = options.session, options.count
+    try:
+        while True:
+            session_id, question = await ask(store, session_id, "x" * options.size)
+            print(question, flush=True)
+            print(await answer(store, session_id, question, "y" * options.size), flush=True)
+            left -= 2
+            if left == 0:
+                return
+    except StoreUnavailable as fault:
+        print(f"refused {fault.code}: {fault}", flush=True)
+        branch = await store.branch(session_id)
+        print(f"still readable: {len(branch.nodes)} {branch.damage}", flush=True)
+
+
+async def do_anything(store: SessionStore, options: argparse.Namespace) -> None:
+    hand = Hand(store, random.Random(options.acts), options.size)
+    left = options.count
+    while True:
+        await anything(hand, lambda line: print(line, flush=True))
+        left -= 1
+        if left == 0:
+            return
 
 
 def main() -> None:
@@ -47,6 +69,7 @@ def main() -> None:
     parser.add_argument("--prefix", default="")
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--size", type=int, default=100)
+    parser.add_argument("--acts", type=int, help="do anything there is to do, chosen by this number")
     parser.add_argument("--largest-file", type=int, default=0, help="bytes; POSIX only")
     options = parser.parse_args()
     if options.largest_file and sys.platform != "win32":

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from bibgenie_desktop.protocol.messages import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.sessions.nodes import Role
-from bibgenie_desktop.ui.chat.conversation import Conversation, Message
+from bibgenie_desktop.ui.chat.conversation import Conversation
+from bibgenie_desktop.ui.chat.message import Message
 
 _WORDS = (
     "observer effort varies with season place road bias sample record site model covariate species citizen survey data "

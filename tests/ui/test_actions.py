@@ -13,10 +13,17 @@ CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModi
 
 
 def menu_actions(desk: Desk) -> list[QAction]:
-    menus = [item.menu() for item in desk.app.window.menuBar().actions()]
-    return [
-        action for menu in menus if isinstance(menu, QMenu) for action in menu.actions() if not action.isSeparator()
-    ]
+    """What can be chosen in the menus and in those inside them."""
+    found: list[QAction] = []
+    waiting = desk.app.window.menuBar().actions()
+    while waiting:
+        action = waiting.pop(0)
+        menu = action.menu()
+        if isinstance(menu, QMenu):
+            waiting += menu.actions()
+        elif not action.isSeparator():
+            found.append(action)
+    return found
 
 
 @pytest.mark.req("U-5")

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from bibgenie_desktop.protocol.messages import Segment
 from bibgenie_desktop.ui.chat.body import StepPiece, TextPiece, pieces
-from bibgenie_desktop.ui.chat.conversation import Message
 from bibgenie_desktop.ui.chat.cuts import LINES as MOST_LINES
 from bibgenie_desktop.ui.chat.cuts import PIECE, Cuts
+from bibgenie_desktop.ui.chat.message import Message
 from bibgenie_desktop.ui.chat.text_run import CITATION, Run
 
 pytestmark = pytest.mark.req("U-4")

@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.ui.composer import LONG_LINE, Composer
+from bibgenie_desktop.ui.composer import Composer
+from bibgenie_desktop.ui.question_box import LONG_LINE
 from tests.ui.desk import Desk, at_the_desk
 
 pytestmark = pytest.mark.req("U-3", "U-1")

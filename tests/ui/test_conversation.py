@@ -22,8 +22,11 @@ class Heard:
     def inserted(self, first: int, last: int) -> None:
         self.told.append(f"inserted {first}-{last}")
 
-    def removed(self, row: int) -> None:
-        self.told.append(f"removed {row}")
+    def removed(self, first: int, last: int) -> None:
+        self.told.append(f"removed {first}-{last}")
+
+    def replaced(self, first: int, before: int, now: int) -> None:
+        self.told.append(f"replaced {first}: {before} by {now}")
 
     def changed(self, row: int) -> None:
         self.told.append(f"changed {row}")
@@ -85,7 +88,7 @@ def test_a_question_that_is_not_taken_comes_back_word_for_word() -> None:
     conversation.ask("  Why?\n\nReally? ", "")
     assert conversation.take_back() == "  Why?\n\nReally? "
     assert conversation.messages == []
-    assert listener.told == ["inserted 0-0", "removed 0"]
+    assert listener.told == ["inserted 0-0", "removed 0-0"]
 
 
 def missing(conversation: Conversation) -> list[str]:
@@ -130,7 +133,7 @@ def test_loading_again_keeps_bodies_and_the_answer_that_streams_behind_the_store
     assert [message.node_id for message in conversation.messages] == ["n1", "n2", "n3", ""]
     assert conversation.answering
     # A branch that was read before the question was stored takes nothing away.
-    conversation.load([row("n1"), row("n2", "assistant")])
+    conversation.load([row("n1"), row("n2", "assistant")], seen=0)
     assert [message.node_id for message in conversation.messages] == ["n1", "n2", "n3", ""]
 
 
@@ -180,35 +183,35 @@ def test_loading_at_any_time_keeps_what_is_known_and_its_order(steps: list[str])
     """The engine stores at the end of one branch; the window loads it as it is, or as it was before the last change."""
     conversation = Conversation("s1", "Why?")
     stored: list[str] = []
-    before: list[str] = []
+    before: tuple[list[str], int] = [], 0
     for number, step in enumerate(steps):
         order = list(conversation.messages)
         match step:
             case "ask" if not conversation.busy:
                 conversation.ask(f"q{number}", "")
             case "start" if conversation.sending:
-                before = list(stored)
+                before = list(stored), conversation.seen
                 stored.append(f"n{number}")
                 conversation.started("s1", "Why?", f"n{number}", "offline")
             case "take back" if conversation.sending:
                 assert conversation.take_back().startswith("q")
                 order.pop()
             case "store" if conversation.answering:
-                before = list(stored)
+                before = list(stored), conversation.seen
                 stored.append(f"n{number}")
                 conversation.finish("stored", "", f"n{number}")
             case "fail" | "crash" if conversation.answering:
                 conversation.finish("failed" if step == "fail" else "interrupted", "It ended.")
             case "elsewhere" if not conversation.busy:
-                before = list(stored)
+                before = list(stored), conversation.seen
                 stored.append(f"n{number}")
             case "load":
                 conversation.load([row(each) for each in stored])
                 nodes = [message.node_id for message in conversation.messages if message.node_id]
                 assert nodes == stored
-                before = list(stored)
+                before = list(stored), conversation.seen
             case "old":
-                conversation.load([row(each) for each in before])
+                conversation.load([row(each) for each in before[0]], before[1])
             case _:
                 pass
         assert [message for message in conversation.messages if message in order] == order

@@ -17,8 +17,9 @@ from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.protocol.messages import BranchRow, Segment
-from bibgenie_desktop.ui.chat.conversation import Conversation, Message
+from bibgenie_desktop.ui.chat.conversation import Conversation
 from bibgenie_desktop.ui.chat.jump_button import JumpButton
+from bibgenie_desktop.ui.chat.message import Message
 from bibgenie_desktop.ui.chat.page_layout import END_PIXELS
 from bibgenie_desktop.ui.chat.row_pool import KEPT, RowPool
 from bibgenie_desktop.ui.chat.rows import Row

@@ -24,9 +24,10 @@ from pytestqt.qtbot import QtBot
 from bibgenie_desktop.protocol.messages import Segment, ToolFinished
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.sessions.parts import ToolState
-from bibgenie_desktop.ui.chat.conversation import Conversation, Message
+from bibgenie_desktop.ui.chat.conversation import Conversation
 from bibgenie_desktop.ui.chat.ink_label import InkLabel
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
+from bibgenie_desktop.ui.chat.message import Message
 from bibgenie_desktop.ui.chat.plain import LONGEST_LINE
 from bibgenie_desktop.ui.chat.rows import Row
 from bibgenie_desktop.ui.chat.step_line import StepLine
@@ -362,7 +363,7 @@ def test_citations_and_steps_of_the_current_message_are_reached_with_the_tab_key
     page.conversation.finish_tool(ToolFinished("s1", "c1", "done", "2 pages", 0))
     page.conversation.add_text("Effort varies ")
     page.cite("verified")
-    page.conversation.finish("stored")
+    page.conversation.finish("stored", "", "n2", "stop")
     page.rest()
     page.focus()
     page.press(Qt.Key.Key_Tab)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from typing import TypeVar
 
 import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -42,9 +44,9 @@ def area(bar: NoticeBar) -> QScrollArea:
 
 @pytest.mark.parametrize("sentence", ["word " * 2_000, "W" * 10_000])
 def test_a_long_sentence_is_shown_from_its_beginning_and_scrolls(bar: NoticeBar, sentence: str) -> None:
-    bar.say("short", False)
+    bar.say("short")
     short = area(bar).height()
-    bar.say(sentence, False)
+    bar.say(sentence)
     QApplication.processEvents()
     assert short < area(bar).height() <= bar.fontMetrics().lineSpacing() * MOST_LINES
     assert area(bar).verticalScrollBar().maximum() > 0
@@ -55,10 +57,25 @@ def test_a_long_sentence_is_shown_from_its_beginning_and_scrolls(bar: NoticeBar,
 
 
 def test_that_the_engine_is_gone_is_not_put_away(bar: NoticeBar) -> None:
-    bar.say("The engine ended.", True)
+    bar.say("The engine ended.", "gone")
     assert part(bar, QPushButton, "noticeButton").isVisible()
     assert not part(bar, QToolButton, "noticeCloseButton").isVisible()
-    bar.say("The key is refused.", False)
+    bar.say("The key is refused.")
+    assert part(bar, QToolButton, "noticeCloseButton").isVisible()
+
+
+@pytest.mark.req("T-5")
+def test_of_a_damaged_chat_it_offers_the_ways_on_and_is_not_put_away(bar: NoticeBar) -> None:
+    wanted: list[str] = []
+    bar.continue_wanted.connect(lambda: wanted.append("continue"))
+    bar.export_wanted.connect(lambda: wanted.append("export"))
+    bar.say("A message cannot be read.", "damage")
+    assert not part(bar, QToolButton, "noticeCloseButton").isVisible()
+    for name in ("continueDamagedButton", "exportDamagedButton"):
+        QTest.mouseClick(part(bar, QPushButton, name), Qt.MouseButton.LeftButton)
+    assert wanted == ["continue", "export"]
+    bar.say("This is a fork.", "quiet")
+    assert not part(bar, QPushButton, "continueDamagedButton").isVisible()
     assert part(bar, QToolButton, "noticeCloseButton").isVisible()
 
 

@@ -12,7 +12,8 @@ from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.protocol.messages import SessionRow
-from bibgenie_desktop.ui.sessions import SessionList, SessionRole
+from bibgenie_desktop.ui.session_lines import SessionRole
+from bibgenie_desktop.ui.sessions import SessionList
 from bibgenie_desktop.ui.theme import Theme
 from bibgenie_desktop.ui.times import age, local, short
 

@@ -25,7 +25,7 @@ from bibgenie_desktop.profile.settings import Settings, load_settings
 from bibgenie_desktop.protocol.messages import Segment
 from bibgenie_desktop.ui.chat.wording import step_title
 from bibgenie_desktop.ui.link_dialog import LinkDialog
-from bibgenie_desktop.ui.sessions import SessionListModel
+from bibgenie_desktop.ui.session_lines import SessionListModel
 from bibgenie_desktop.ui.times import now, short
 from bibgenie_desktop.ui.translations import Translations, load_translations
 
@@ -365,7 +365,7 @@ def test_the_window_is_german_where_that_is_chosen_down_to_the_buttons_of_qt(
 def test_texts_of_every_kind_of_place_are_german(speak: Callable[..., str]) -> None:
     """What PySide looks up at run time is what the file holds: in a private class, in a menu, in a plain function."""
     speak("de")
-    delegate = next(each for each in script.texts_of(ROOT / "bibgenie_desktop") if each.context == "_SessionDelegate")
+    delegate = next(each for each in script.texts_of(ROOT / "bibgenie_desktop") if each.context == "SessionDelegate")
     assert QCoreApplication.translate(*delegate) == "Titel des Chats"
     assert QMenu().tr("Open in Zotero") == "In Zotero öffnen"
     assert SessionListModel(now).tr("Today") == "Heute"

@@ -238,7 +238,14 @@ async def test_every_part_has_its_name_and_speaks_to_a_screen_reader(desk: Desk)
         assert desk.find(QWidget, name).accessibleName(), name
     assert desk.find(QPushButton, "newSessionButton").text()
     roles = desk.messages.model().roleNames()
-    assert {bytes(name.data()) for name in roles.values()} == {b"nodeId", b"kind", b"source", b"status"}
+    assert {bytes(name.data()) for name in roles.values()} == {
+        b"nodeId",
+        b"kind",
+        b"source",
+        b"status",
+        b"branchIndex",
+        b"branchCount",
+    }
 
 
 @pytest.mark.req("U-1")

@@ -19,7 +19,7 @@ from ...sessions.library import PageText, plain
 from ...sessions.locators import AnnotationLocator, ItemLocator, Locator, PageLocator, SectionLocator
 from ...sessions.markdown import unescaped
 from ...sessions.nodes import Node
-from ...sessions.parts import ToolCallPart
+from ...sessions.parts import Part, ToolCallPart
 from ...store.database import StoreUnavailable
 from ...store.library_rows import AttachmentRow, item_text
 from ..library.library import Library
@@ -141,13 +141,12 @@ def _has_words(text: str) -> bool:
 
 def delivered_on(path: Iterable[Node]) -> set[str]:
     """The tokens of all passages that tools showed on a branch."""
-    return {
-        token_for(locator)
-        for node in path
-        for part in node.parts
-        if isinstance(part, ToolCallPart)
-        for locator in part.delivered
-    }
+    return {token for node in path for token in delivered_by(node.parts)}
+
+
+def delivered_by(parts: Iterable[Part]) -> set[str]:
+    """The tokens of all passages that the calls among these parts showed."""
+    return {token_for(locator) for part in parts if isinstance(part, ToolCallPart) for locator in part.delivered}
 
 
 class CitationCheck:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import TypeAlias
 
 from ...compaction.estimate import estimate_message
 from ...compaction.messages import ToolCall
-from ...compaction.projection import Projection, answer_messages, project
+from ...compaction.projection import Projection, answer_messages, going_on, project
 from ...models.port import (
     Model,
     ModelError,
@@ -20,17 +19,17 @@ from ...models.port import (
     StepFinished,
     TextDelta,
 )
-from ...protocol.messages import AnswerCitation, AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
+from ...protocol.messages import AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
 from ...sessions.citations import Citation, parse_token, token_for
-from ...sessions.locators import locator_to_json
 from ...sessions.nodes import Node, StopReason
-from ...sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart, ToolState
+from ...sessions.parts import Part, TextPart, ToolCallPart, ToolState
 from ...sessions.text import well_formed
 from ...sessions.usage import Usage
 from ...store.database import StoreUnavailable
 from ...store.encoding import encode_json
-from ..views import LONGEST_DETAIL, link_to, one_line, text_pieces
-from .citations import CitationCheck, TokenSplitter, quote_after
+from ..views import LONGEST_DETAIL, text_pieces
+from .citations import CitationCheck, quote_after
+from .step import LONGEST_NAME, StepInProgress, citation_event, cut_off, told
 from .tools.tool import Tool, ToolFault, ToolResult, cut, parse_arguments
 
 STEP_LIMIT = 12
@@ -42,9 +41,6 @@ LARGEST_RESULT = 8_000
 
 LEAST_ANSWER = 200
 """Estimated tokens that must be left of the window for an answer."""
-
-LONGEST_NAME = 100
-"""Characters of a tool's or a call's name that are told."""
 
 _CUT_OFF = encode_json({"error": "This call was cut off before it gave a result."})
 _NO_ROOM = "There is no room left for this result: answer with what you have, or ask for less at once."
@@ -62,7 +58,10 @@ class Failure:
 
 @dataclass(slots=True)
 class Answer:
-    """An answer as far as it has come. `failure` is set where it ended by a fault; the parts so far are kept."""
+    """An answer as far as it has come. `failure` is set where it ended by a fault; the parts so far are kept.
+
+    `kept` are the parts of a former answer that this one goes on with: it begins with them.
+    """
 
     parts: list[Part] = field(default_factory=list)
     stop_reason: StopReason = "stop"
@@ -70,17 +69,27 @@ class Answer:
     failure: Failure | None = None
     notes: list[str] = field(default_factory=list)
     """Sentences to tell at the end: quotations found wrong after their citation was told."""
+    kept: tuple[Part, ...] = ()
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to keep."""
-        return not any(
-            isinstance(part, ToolCallPart) or (isinstance(part, TextPart) and part.text.strip()) for part in self.parts
-        )
+        """Whether there is nothing to keep: nothing, or nothing new where the model did not say that this was all."""
+        if self.kept and self.stop_reason == "stop":
+            return False
+        return _worth_keeping(self.parts) == _worth_keeping(self.kept)
+
+
+def _worth_keeping(parts: Sequence[Part]) -> list[Part]:
+    return [
+        part for part in parts if isinstance(part, ToolCallPart) or (isinstance(part, TextPart) and part.text.strip())
+    ]
 
 
 class Turn:
-    """One answer to the question at the end of `path`. Raises BrokenProjection."""
+    """One answer to the question at the end of `path`; it begins with what is `kept` of a former one.
+
+    Raises BrokenProjection.
+    """
 
     def __init__(
         self,
@@ -92,6 +101,7 @@ class Turn:
         model: Model,
         citations: CitationCheck,
         emit: Emit,
+        kept: Sequence[Part] = (),
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session_id = session_id
@@ -101,7 +111,19 @@ class Turn:
         self._citations = citations
         self._emit = emit
         self._monotonic = monotonic
-        self.answer = Answer()
+        self._said: StepInProgress | None = None
+        self._first_step = 1 + max((part.step for part in kept if isinstance(part, ToolCallPart)), default=-1)
+        self.answer = Answer(list(kept), kept=tuple(kept))
+
+    def tell_kept(self) -> None:
+        """Tell what the answer begins with, as it was told when it came."""
+        for event in told(self._session_id, self.answer.kept):
+            self._emit(event)
+
+    def so_far(self) -> list[Part]:
+        """What there is of the answer at this moment, and was told; calls that run are `pending`."""
+        parts = [*self.answer.parts, *(self._said.kept() if self._said else ())]
+        return parts if _worth_keeping(parts) else []
 
     async def run(self) -> None:
         """Play the turn to its end. However it ends, `answer` holds what there is."""
@@ -118,7 +140,7 @@ class Turn:
                 if not with_tools or not finished.tool_calls:
                     answer.stop_reason = finished.reason if with_tools else "context_full"
                     return
-                await self._run_tools(finished.tool_calls, step)
+                await self._run_tools(finished.tool_calls, self._first_step + step)
             answer.stop_reason = "step_limit"
         except ModelError as error:
             answer.failure = Failure(error.code, str(error))
@@ -142,10 +164,10 @@ class Turn:
         # Providers refuse a request that, with the answer it allows, is larger than the window.
         allowed = self._model.capacity.max_output
         longest = None if allowed is None else min(allowed, max(LEAST_ANSWER, left))
-        messages = (*self._history.messages, *answer_messages(self.answer.parts))
+        messages = going_on((*self._history.messages, *answer_messages(self.answer.parts)))
         request = ModelRequest(self._history.system, messages, tools, longest)
         finished: StepFinished | None = None
-        said = _StepInProgress()
+        said = self._said = StepInProgress(self._text_to_go_on())
         try:
             async with aclosing(self._model.stream(request)) as events:  # a turn that ends early closes the connection
                 async for event in events:
@@ -167,7 +189,16 @@ class Turn:
         self.answer.usage = _added(self.answer.usage, finished.usage)
         return finished
 
-    async def _take_text(self, said: _StepInProgress) -> None:
+    def _text_to_go_on(self) -> TextPart | None:
+        """Take back the text that the answer ends with: only one that is gone on with begins a step so."""
+        parts = self.answer.parts
+        if not parts or not isinstance(parts[-1], TextPart):
+            return None
+        last = parts.pop()
+        assert isinstance(last, TextPart)
+        return last
+
+    async def _take_text(self, said: StepInProgress) -> None:
         """Tell the pieces that wait; one leaves the queue only then, so that a stop in between loses none."""
         while said.waiting:
             piece = said.waiting[0]
@@ -180,18 +211,18 @@ class Turn:
                 self._cite(said, await self._citations.check(piece, said.text_before_group, grouped=grouped))
             said.waiting.popleft()
 
-    def _say(self, said: _StepInProgress, text: str) -> None:
+    def _say(self, said: StepInProgress, text: str) -> None:
         said.parts.append(well_formed(text))
         for piece in text_pieces(said.parts[-1]):
             self._emit(AnswerText(self._session_id, piece))
 
-    def _cite(self, said: _StepInProgress, citation: Citation) -> None:
+    def _cite(self, said: StepInProgress, citation: Citation) -> None:
         said.parts.append(citation.token)
         said.cited = len(said.parts)
         said.citations.append(citation)
         self._emit(citation_event(self._session_id, citation))
 
-    async def _check_introduced(self, said: _StepInProgress) -> None:
+    async def _check_introduced(self, said: StepInProgress) -> None:
         """Check the quotations that stand behind their citation; what is not there is told when the answer ends."""
         said.waiting.extend(said.splitter.flush())
         await self._take_text(said)
@@ -207,20 +238,15 @@ class Turn:
                 if checked.state != "verified":
                     self.answer.notes.append(f"Behind the citation {checked.label}: {checked.reason}: “{quote}”.")
 
-    def _keep_step(self, said: _StepInProgress) -> None:
+    def _keep_step(self, said: StepInProgress) -> None:
         """What the model thought and said in this step, also where it was cut off. Awaits nothing."""
         for piece in (*said.waiting, *said.splitter.flush()):
-            target = parse_token(piece)
-            if target is None:
+            if parse_token(piece) is None:
                 self._say(said, piece)
             else:
-                reason = "the answer was cut off before it was checked"
-                self._cite(said, Citation(piece, "unverified", target.ref.key, reason=reason))
-        if said.thoughts:
-            self.answer.parts.append(ReasoningPart("".join(said.thoughts)))
-        text = "".join(said.parts)
-        if text.strip():
-            self.answer.parts.append(TextPart(text, tuple(said.citations)))
+                self._cite(said, cut_off(piece))
+        self.answer.parts += said.kept()
+        self._said = None
 
     async def _run_tools(self, calls: Sequence[ToolCall], step: int) -> None:
         """Run the calls of one step in order; each is in the answer before it runs, so that a stop keeps it."""
@@ -293,41 +319,8 @@ class Turn:
         return budget
 
 
-class _StepInProgress:
-    """What a model says in one step while it streams."""
-
-    def __init__(self) -> None:
-        self.splitter = TokenSplitter()
-        self.waiting: deque[str] = deque()
-        """Pieces from the splitter that were not told yet."""
-        self.parts: list[str] = []
-        self.text_before_group = ""
-        """The text before the newest citations that stand side by side."""
-        self.cited = 0
-        """How many of the parts lie before the end of the last citation."""
-        self.citations: list[Citation] = []
-        self.thoughts: list[str] = []
-
-    @property
-    def text_since_citation(self) -> str:
-        return "".join(self.parts[self.cited :])
-
-
 def _refused(fault: Exception) -> ToolResult:
     return ToolResult({"error": str(fault)}, summary=str(fault))
-
-
-def citation_event(session_id: str, citation: Citation) -> AnswerCitation:
-    """A citation as it is told to a window or a terminal."""
-    return AnswerCitation(
-        session_id,
-        one_line(citation.label),
-        link_to(citation.locator),
-        citation.state,
-        citation.reason,
-        citation.quote[:LONGEST_DETAIL],
-        None if citation.locator is None else locator_to_json(citation.locator),
-    )
 
 
 def _added(before: Usage | None, step: Usage) -> Usage:

@@ -11,7 +11,7 @@ from typing import Any
 from ...compaction.capacity import Capacity
 from ...compaction.estimate import estimate_text
 from ...compaction.messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
-from ...compaction.projection import estimate_request
+from ...compaction.projection import GO_ON, estimate_request
 from ...sessions.language import Term, search_terms
 from ...sessions.markdown import escaped
 from ...sessions.usage import Usage
@@ -49,20 +49,41 @@ class OfflineAssistant:
         """Nothing needs to be released."""
 
     async def stream(self, request: ModelRequest) -> AsyncGenerator[ModelEvent, None]:
-        """Search first; answer from the result."""
-        question, results = _question_and_results(request.messages)
+        """Search first; answer from the result. Of an answer that is to be gone on with, what is missing of it."""
+        messages, begun = _without_going_on(request.messages)
+        question, results = _question_and_results(messages)
         tokens = estimate_request(request.system, request.tools, request.messages)
         can_search = any(tool.name == SEARCH_TOOL for tool in request.tools)
         if not results and can_search and search_terms(question):
             arguments = json.dumps({"query": question}, ensure_ascii=False)
-            yield StepFinished("stop", (_call(arguments, len(request.messages)),), _usage(tokens, arguments))
+            yield StepFinished("stop", (_call(arguments, len(messages)),), _usage(tokens, arguments))
             return
         written: list[str] = []
-        for piece in _answer(question, results[-1] if results else None):
+        for piece in _rest(_answer(question, results[-1] if results else None), begun):
             written.append(piece)
             yield TextDelta(piece)
             await asyncio.sleep(0)  # one piece a turn of the loop, as from a network
         yield StepFinished("stop", (), _usage(tokens, "".join(written)))
+
+
+def _without_going_on(messages: Sequence[Message]) -> tuple[Sequence[Message], str]:
+    """The messages without what asks to go on with an answer, and that answer's text so far; else "" for it."""
+    match messages:
+        case [*_, AssistantMessage(text=begun), UserMessage(text=text)] if text == GO_ON:
+            return messages[:-1], begun
+        case _:
+            return messages, ""
+
+
+def _rest(pieces: Sequence[str], begun: str) -> list[str]:
+    """The pieces without the text that they begin with; all of them, in a paragraph of their own, behind another."""
+    if not "".join(pieces).startswith(begun):
+        return ["\n\n", *pieces]
+    rest: list[str] = []
+    for piece in pieces:
+        rest.append(piece[len(begun) :])
+        begun = begun[len(piece) :]
+    return [piece for piece in rest if piece]
 
 
 def _question_and_results(messages: Sequence[Message]) -> tuple[str, list[str]]:

@@ -4,47 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QColor, QKeyEvent, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from ..theme import Colours
+from .flat_button import FlatButton
 
 
-class ActionButton(QToolButton):
-    """A word to press: drawn flat, the accent's colour under the pointer."""
+class ActionButton(FlatButton):
+    """Does an action; where that is not allowed now, its tip says why."""
 
     def __init__(self, parent: QWidget, action: QAction) -> None:
-        super().__init__(parent)
+        super().__init__(f"{action.objectName()}Button", parent)
         self.setDefaultAction(action)
-        self.setObjectName(f"{action.objectName()}Button")
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setCursor(Qt.CursorShape.PointingHandCursor)
-        self.colours: Colours | None = None
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter presses too; arrow keys are the page's."""
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            self.click()
-        elif event.key() in (Qt.Key.Key_Space, Qt.Key.Key_Select):
-            super().keyPressEvent(event)
-        else:
-            event.ignore()
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the word."""
-        if self.colours is None:
-            return
-        painter = QPainter(self)
-        colour = self.colours.accent if self.isEnabled() and self.underMouse() else self.colours.muted
-        painter.setOpacity(1.0 if self.isEnabled() else 0.5)
-        painter.setPen(QColor(colour))
-        painter.drawText(self.rect(), Qt.AlignmentFlag.AlignCenter, self.defaultAction().iconText())
-        if self.hasFocus():
-            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            painter.setPen(QPen(QColor(self.colours.accent), 1))
-            painter.drawRoundedRect(self.rect().adjusted(0, 0, -1, -1), 4, 4)
-        painter.end()
+    @property
+    def action_name(self) -> str:
+        """The name of what it does."""
+        return self.defaultAction().objectName()
 
 
 class ActionBar(QWidget):
@@ -66,6 +43,13 @@ class ActionBar(QWidget):
         self.buttons = [ActionButton(self, action) for action in actions]
         for button in self.buttons:
             self._row.addWidget(button)
+
+    def offer(self, offered: Sequence[ActionButton]) -> None:
+        """Show these of the buttons."""
+        for button in self.buttons:
+            if button.isHidden() == (button in offered):
+                button.setVisible(button in offered)
+                self._row.invalidate()
 
     def set_colours(self, colours: Colours) -> None:
         """Draw in the colours of a theme."""

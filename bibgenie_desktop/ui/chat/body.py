@@ -14,8 +14,8 @@ from PySide6.QtGui import QImage
 
 from ...protocol.messages import Segment
 from ..theme import Colours
-from .conversation import Message
 from .cuts import Cuts
+from .message import Message
 from .text_run import Run
 
 

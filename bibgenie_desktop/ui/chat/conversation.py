@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from ...protocol.messages import (
     AnswerCitation,
@@ -24,29 +24,9 @@ from ...protocol.messages import (
 )
 from ...sessions.nodes import Beginning
 from .edits import Edits
+from .listener import Listener
+from .merging import with_unstored
 from .message import GOES_ON, Message, Offer, Status
-
-
-class Listener(Protocol):
-    """Hears what changed in a conversation. Rows count from 0."""
-
-    def reset(self) -> None:
-        """All rows are others."""
-
-    def inserted(self, first: int, last: int) -> None:
-        """Rows were added at the end."""
-
-    def removed(self, first: int, last: int) -> None:
-        """The last rows were taken away."""
-
-    def replaced(self, first: int, before: int, now: int) -> None:
-        """All rows from `first` on are others: there were `before` rows, there are `now`."""
-
-    def changed(self, row: int) -> None:
-        """A row looks different."""
-
-    def grown(self, row: int) -> None:
-        """A row got more at its end; all before that is as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +60,8 @@ class Conversation:
         """How often this window saw something of it stored."""
         self.edits = edits or Edits()
         self.messages: list[Message] = []
+        self.last_of_several: Message | None = None
+        """The last message of the stored branch of which there are several versions."""
         self._rows: dict[str, int] = {}
         """The rows of the messages of the stored branch."""
         self._left: dict[str, Message] = {}
@@ -104,6 +86,11 @@ class Conversation:
         return self._live is not None
 
     @property
+    def answers_anew(self) -> bool:
+        """Whether the answer that streams was asked for anew: the stored branch may not be cut as the shown one is."""
+        return self.answering and self._beginning != "ask"
+
+    @property
     def busy(self) -> bool:
         """Whether an answer streams or is to come."""
         return self.answering or self.sending or self._awaited is not None
@@ -124,6 +111,15 @@ class Conversation:
         found = (each for each in reversed(self.messages) if each.node_id and each.role != "checkpoint")
         return next(found, None)
 
+    def question_of(self, answer: Message) -> Message | None:
+        """The stored question that an answer of the branch is to; None where there is none."""
+        is_above = False
+        for message in reversed(self.messages):
+            if is_above and message.node_id and message.role == "user":
+                return message
+            is_above = is_above or (message is answer and answer.role == "assistant")
+        return None
+
     # What is stored
 
     def load(self, rows: Iterable[BranchRow], seen: int | None = None, damage: str = "") -> None:
@@ -133,45 +129,31 @@ class Conversation:
         before = self.messages
         known = {**self._left, **{message.node_id: message for message in before if message.node_id}}
         branch, moved = [], []
+        self.last_of_several = None
         for row in rows:
-            message = known.get(row.node_id) or Message.of_row(row)
-            if message.take_place(row):
+            message = known.pop(row.node_id, None)
+            if message is None:
+                message = Message.of_row(row)
+            elif message.take_place(row):
                 moved.append(message)
-            message.edit = self.edits.of(row.node_id)
+            if row.versions > 1:
+                self.last_of_several = message
             branch.append(message)
-        self.messages = self._with_unstored(branch, self.seen if seen is None else seen)
-        stored = {message.node_id for message in branch}
-        self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
-        self._left |= {node_id: message for node_id, message in known.items() if node_id not in self._rows}
+        self.messages = with_unstored(branch, before, self.seen if seen is None else seen)
+        if len(self.messages) == len(branch):
+            self._rows = {message.node_id: row for row, message in enumerate(branch)}
+        else:
+            stored = {message.node_id for message in branch}
+            self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
+        self._left = known
         self.loaded, self.damage = True, damage
+        if (edited := self._rows.get(self.edits.node_id, -1)) >= 0:
+            self.messages[edited].edit = self.edits.of(self.edits.node_id)
         first = self._tell_difference(before)
         for message in moved:
             if self._rows[message.node_id] < first:
                 self._changed(self._rows[message.node_id])
         self._mark()
-
-    def _with_unstored(self, branch: Sequence[Message], seen: int) -> list[Message]:
-        """The messages of the branch, and in their places those that are only here."""
-        followers: dict[str, list[Message]] = {message.node_id: [] for message in branch}
-        first: list[Message] = []
-        last: list[Message] = []
-        place: list[Message] | None = first
-        for message in self.messages:
-            if message.node_id in followers:
-                place = followers[message.node_id]
-            elif message.status in ("sending", "streaming"):
-                last.append(message)
-            elif message.fresh and message.stored_as > seen:
-                # Stored after the branch was read.
-                last.append(message)
-                place = last
-            elif message.fresh and not message.node_id:
-                if place is not None:
-                    place.append(message)
-            else:
-                place = None
-        merged = [*first, *(each for message in branch for each in (message, *followers[message.node_id])), *last]
-        return [each for row, each in enumerate(merged) if each.node_id or not _is_made_up_for(merged, row)]
 
     def _tell_difference(self, before: Sequence[Message]) -> int:
         """Tell which rows are others; returns the first of them."""
@@ -264,9 +246,10 @@ class Conversation:
             self._cut(question + 1 or len(self.messages))
         elif awaited is not None:
             above = self.row_of(event.parent_id) + 1
+            edit = self.edits.of(awaited.node_id)
+            self._end_edit()
             self._cut(above or (0 if not event.parent_id else max(0, self.row_of(awaited.node_id))))
             asked = Message("user", node_id=event.node_id, created_at=awaited.created_at, fresh=True)
-            edit = self.edits.of(awaited.node_id)
             asked.add_text(edit.text if edit is not None else "")
             self.edits.sent(awaited.node_id)
             self._store(asked)
@@ -289,9 +272,17 @@ class Conversation:
         self._end_edit()
         self.edits.leave()
 
+    def tell_edit(self, sentence: str) -> None:
+        """Say in the place where a question is written why it was not sent."""
+        edit = self.edits.of(self.edits.node_id)
+        if edit is not None:
+            edit.sending, edit.sentence = False, sentence
+            self._changed(self.row_of(self.edits.node_id))
+
     def _end_edit(self) -> None:
-        row = self.row_of(self.edits.node_id)
-        if row >= 0:
+        if left := self._left.get(self.edits.node_id):
+            left.edit = None
+        if (row := self.row_of(self.edits.node_id)) >= 0:
             self.messages[row].edit = None
             self._changed(row)
 
@@ -377,6 +368,8 @@ class Conversation:
             self._left |= {message.node_id: message for message in gone if message.node_id}
             self._rows = {node_id: row for node_id, row in self._rows.items() if row < first}
             self.messages = self.messages[:first]
+            if self.last_of_several is not None and self.last_of_several.node_id not in self._rows:
+                self.last_of_several = None
             if self._listener:
                 self._listener.removed(first, before - 1)
 
@@ -423,11 +416,3 @@ class Conversation:
     def _grown(self) -> None:
         if self._listener:
             self._listener.grown(len(self.messages) - 1)
-
-
-def _is_made_up_for(messages: Sequence[Message], row: int) -> bool:
-    """Whether an answer that is only here is followed by a stored one to the same question, which stands for it."""
-    following = (each for each in messages[row + 1 :] if each.node_id and each.role != "checkpoint")
-    answer = next(following, None)
-    is_kept = messages[row].status in ("sending", "streaming") or messages[row].role != "assistant"
-    return not is_kept and answer is not None and answer.role == "assistant"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ..theme import Colours
 from .action_bar import ActionBar
+from .message import Message
 from .page_layout import PageLayout
 from .rows import Row
 from .wording import translate
@@ -25,12 +26,14 @@ class CurrentMessage:
         self._bar.hide()
         self._stops: list[QWidget] = []
         self._marked: Row | None = None
+        self._suits: Callable[[str, Message], bool] = lambda _, __: True
         self.number = -1
         self.hovered = False
 
-    def set_actions(self, actions: Sequence[QAction], colours: Colours) -> None:
-        """Offer these actions."""
+    def set_actions(self, actions: Sequence[QAction], colours: Colours, suits: Callable[[str, Message], bool]) -> None:
+        """Offer these actions; `suits` tells whether the one of a name has to do with a message."""
         self._bar.set_actions(actions)
+        self._suits = suits
         self._bar.set_colours(colours)
         self._stops = []
 
@@ -61,7 +64,11 @@ class CurrentMessage:
         self._marked = row
         if row is not None and on_page:
             self._order_stops(row)
-        if row is not None and self._bar.buttons and (self.hovered or on_page):
+        if row is not None and row.message is not None:
+            message = row.message
+            self._bar.offer([each for each in self._bar.buttons if self._suits(each.action_name, message)])
+        is_written = row is not None and row.message is not None and row.message.edit is not None
+        if row is not None and self._bar.buttons and (self.hovered or on_page) and not is_written:
             self._put_at(row)
         else:
             self._bar.hide()

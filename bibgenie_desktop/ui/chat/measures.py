@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QFontInfo, QFontMetricsF
 
 from ..theme import LINE_HEIGHT, column_width, reading_font, sized
 from .body import StepPiece, TextPiece
-from .conversation import Message
+from .message import Message
 
 INDENT, PADDING = 76, 14
 """Pixels that a question stands in from the left, and those around its text in its bubble."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QMenu
@@ -55,6 +55,13 @@ def add_text_actions(menu: QMenu, copy: Callable[[], None] | None, select_all: C
     copying.setEnabled(copy is not None)
     selecting = menu.addAction(menu.tr("Select all"), select_all)
     selecting.setShortcut(QKeySequence.StandardKey.SelectAll)
+
+
+def add_message_actions(menu: QMenu, actions: Sequence[QAction]) -> None:
+    """What can be done with the message; what is not allowed now tells the reason as its tip."""
+    menu.setToolTipsVisible(True)
+    menu.addSeparator()
+    menu.addActions(actions)
 
 
 def _add(menu: QMenu, text: str, do: Callable[[], None]) -> QAction:

@@ -7,7 +7,8 @@ from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QByteArray, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from .conversation import Conversation, Message
+from .conversation import Conversation
+from .message import Message
 
 
 class MessageRole(IntEnum):
@@ -17,6 +18,8 @@ class MessageRole(IntEnum):
     KIND = Qt.ItemDataRole.UserRole + 2
     SOURCE = Qt.ItemDataRole.UserRole + 3
     STATUS = Qt.ItemDataRole.UserRole + 4
+    BRANCH_INDEX = Qt.ItemDataRole.UserRole + 5
+    BRANCH_COUNT = Qt.ItemDataRole.UserRole + 6
 
 
 _NAMES = {
@@ -24,6 +27,8 @@ _NAMES = {
     MessageRole.KIND: b"kind",
     MessageRole.SOURCE: b"source",
     MessageRole.STATUS: b"status",
+    MessageRole.BRANCH_INDEX: b"branchIndex",
+    MessageRole.BRANCH_COUNT: b"branchCount",
 }
 
 
@@ -33,9 +38,13 @@ class TranscriptModel(QAbstractListModel):
     Signals:
         streamed(row): a message got more at its end. Told apart from `dataChanged`, so that a stream of deltas does not
         make a view ask for everything again.
+        replacing(first), replaced_from(first): all rows from `first` on are taken away, and others put in their places,
+            between these two.
     """
 
     streamed = Signal(int)
+    replacing = Signal(int)
+    replaced_from = Signal(int)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -71,11 +80,18 @@ class TranscriptModel(QAbstractListModel):
         self._count += last - first + 1
         self.endInsertRows()
 
-    def removed(self, row: int) -> None:
+    def removed(self, first: int, last: int) -> None:
         """See Listener."""
-        self.beginRemoveRows(QModelIndex(), row, row)
-        self._count -= 1
+        self.beginRemoveRows(QModelIndex(), first, last)
+        self._count = first
         self.endRemoveRows()
+
+    def replaced(self, first: int, before: int, now: int) -> None:
+        """See Listener."""
+        self.replacing.emit(first)
+        self.removed(first, before - 1)
+        self.inserted(first, now - 1)
+        self.replaced_from.emit(first)
 
     def changed(self, row: int) -> None:
         """See Listener."""
@@ -108,5 +124,9 @@ class TranscriptModel(QAbstractListModel):
                 return message.source
             case MessageRole.STATUS:
                 return message.status
+            case MessageRole.BRANCH_INDEX:
+                return message.version
+            case MessageRole.BRANCH_COUNT:
+                return message.versions
             case _:
                 return None

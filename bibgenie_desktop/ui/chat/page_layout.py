@@ -14,9 +14,10 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from .heights import HeightIndex
 from .measures import Measures
+from .message import Message
 from .model import TranscriptModel
 from .row_pool import RowPool
-from .rows import Page, Place, Row, kind_of
+from .rows import Kind, Page, Place, Row, kind_of
 
 END_PIXELS = 4
 """So near to the end the reader counts as being there."""
@@ -32,6 +33,21 @@ class Anchor(NamedTuple):
     row: int
     place: Place
     below: int
+
+
+class _Replacing(NamedTuple):
+    """How the page stood before its last rows became others. `anchored` is the message that the anchor is in, `row`
+    the first of these rows, which shows what stands in its place now: who has the focus in it keeps it."""
+
+    anchor: Anchor
+    anchored: Message | None
+    follows: bool
+    row: Row | None
+
+    @property
+    def kind(self) -> Kind | None:
+        """Which kind of row it is."""
+        return None if self.row is None or self.row.message is None else kind_of(self.row.message)
 
 
 class PageLayout:
@@ -55,6 +71,10 @@ class PageLayout:
         self._value = 0
         # Pixels that a reader at the end is still away from it: taking them away would hold back who leaves it slowly.
         self._short_of_end = 0
+        # What the reader changed stays where it is, also where the page ends above it now: then it is longer for them.
+        self._held = False
+        self._least_total = 0
+        self._replacing: _Replacing | None = None
 
     # What changes
 
@@ -64,22 +84,64 @@ class PageLayout:
         self.index.reset(self._estimates())
         self.at_end = self.at_end or self._anchor.row >= len(self.index)
         self._short_of_end = 0
+        self._loosen()
         self.settle()
 
     def appended(self) -> None:
         """Rows were added at the end."""
-        for number in range(len(self.index), self._model.rowCount()):
-            self.index.append(self._page.measures.message_height(self._model.message(number)))
-        self.settle()
+        if self._replacing is None:
+            for height in self._estimates(len(self.index)):
+                self.index.append(height)
+            self.settle()
 
     def truncated(self) -> None:
         """Rows were taken away at the end."""
         count = self._model.rowCount()
         self._let_go([number for number in self.rows if number >= count])
         self.index.truncate(count)
-        if self._anchor.row >= count:
-            self.at_end, self._short_of_end = True, 0
+        if self._replacing is None:
+            if self._anchor.row >= count:
+                self.at_end, self._short_of_end = True, 0
+                self._loosen()
+            self.settle()
+
+    def replacing(self, first: int) -> None:
+        """Rows from `first` on are about to be others: look where the reader is."""
+        anchor, follows = self._anchor, self.at_end
+        anchored = self.rows[anchor.row].message if anchor.row in self.rows else None
+        if first in self.seen():
+            # It is what the reader changed, or what stands in its place.
+            anchor, anchored, follows = Anchor(first, Place(-1, -1, 0), self.top_of(first)), None, False
+        self._replacing = _Replacing(anchor, anchored, follows, self.rows.pop(first, None))
+
+    @property
+    def is_replacing(self) -> bool:
+        """Whether they are being replaced."""
+        return self._replacing is not None
+
+    def replaced(self, first: int) -> None:
+        """They are: the reader stays at the same place of the page, or goes to where it changed."""
+        was, self._replacing = self._replacing, None
+        assert was is not None
+        self.index.reset([*map(self.index.height, range(first)), *self._estimates(first)])
+        if was.row is not None and kind_of(self._model.message(first)) == was.kind:
+            self.rows[first] = was.row
+            was.row.bind(first, self._model.message(first), self._page)
+        elif was.row is not None:
+            self._give_back(was.row)
+        anchor = was.anchor
+        if was.anchored is not None and anchor.row >= first:
+            rows = range(first, self._model.rowCount())
+            row = next((row for row in rows if self._model.message(row) is was.anchored), -1)
+            anchor = anchor._replace(row=row) if row >= 0 else Anchor(first, Place(-1, -1, 0), 0)
+        self._anchor, self.at_end, self._short_of_end = anchor, was.follows, 0
+        if not was.follows:
+            self._held, self._least_total = True, self._value + self._viewport.height()
         self.settle()
+
+    def _loosen(self) -> None:
+        """The reader goes elsewhere: nothing has to stay."""
+        self._held, self._least_total = False, 0
 
     def refresh(self, numbers: Iterable[int]) -> None:
         """Messages look different now."""
@@ -102,6 +164,7 @@ class PageLayout:
         self._page = page
         if resized:
             self.index.reset(self._estimates())
+            self._loosen()
         self._let_go([number for number, row in self.rows.items() if number not in seen and not row.engaged])
         for number, row in self.rows.items():
             row.bind(number, self._model.message(number), page)
@@ -132,7 +195,12 @@ class PageLayout:
     @property
     def last_value(self) -> int:
         """The largest value: the end of the page at the lower edge of the screen."""
-        return max(0, self.index.total - self._viewport.height())
+        return max(0, self.index.total - self._viewport.height(), self._least_total - self._viewport.height())
+
+    @property
+    def is_more_below(self) -> bool:
+        """Whether the end of the last row is out of sight."""
+        return self.index.total - self._value - self._viewport.height() > END_PIXELS
 
     def seen(self) -> range:
         """The rows that are in sight, at least in part."""
@@ -145,7 +213,8 @@ class PageLayout:
         """The reader goes to a place of the page."""
         if len(self.index):
             value = min(max(value, 0), self.last_value)
-            self.at_end = False
+            self.at_end = self._held = False
+            self._least_total = min(self._least_total, value + self._viewport.height())
             self._anchor = self._anchor_at(value)
             self.settle()
 
@@ -160,6 +229,7 @@ class PageLayout:
     def go_to_end(self) -> None:
         """The reader goes to the end of the page."""
         self.at_end, self._short_of_end = True, 0
+        self._loosen()
         self.settle()
 
     def top_of(self, number: int) -> int:
@@ -210,7 +280,7 @@ class PageLayout:
             if len(self.index):
                 self._value = self._laid_out_value()
                 self._short_of_end = self.last_value - self._value
-                self.at_end = self._short_of_end <= END_PIXELS
+                self.at_end = not self._held and self._short_of_end <= END_PIXELS
                 self._sharpen_anchor()
             else:
                 self._value, self.at_end, self._short_of_end = 0, True, 0
@@ -329,11 +399,14 @@ class PageLayout:
 
     def _let_go(self, numbers: list[int]) -> None:
         for number in numbers:
-            row = self.rows.pop(number)
-            focus = QApplication.focusWidget()
-            if focus is not None and row.isAncestorOf(focus):
-                self._area.setFocus()
-            self._pool.give_back(row)
+            self._give_back(self.rows.pop(number))
 
-    def _estimates(self) -> Iterator[int]:
-        return self.measures.message_heights(self._model.message(number) for number in range(self._model.rowCount()))
+    def _give_back(self, row: Row) -> None:
+        focus = QApplication.focusWidget()
+        if focus is not None and row.isAncestorOf(focus):
+            self._area.setFocus()
+        self._pool.give_back(row)
+
+    def _estimates(self, first: int = 0) -> Iterator[int]:
+        rows = range(first, self._model.rowCount())
+        return self.measures.message_heights(self._model.message(number) for number in rows)

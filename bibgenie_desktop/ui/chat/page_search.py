@@ -18,6 +18,7 @@ class PageSearch:
         self._layout = layout
         self._selecting = selecting
         self._row = -1
+        self._start = -1
         self._hit: Row | None = None
 
     @property
@@ -25,9 +26,10 @@ class PageSearch:
         """Whether there is no message whose body is still to come."""
         return all(message.ready for message in self._model.conversation.messages)
 
-    def reset(self) -> None:
-        """Begin the next search at what is in sight."""
+    def reset(self, row: int = -1) -> None:
+        """Begin the next search at what is in sight, or at a row."""
         self._row = -1
+        self._start = row
 
     def find(self, text: str, *, backwards: bool = False) -> int:
         """Go to the next place, or the one before; returns its row, -1 if the text stands nowhere."""
@@ -44,7 +46,7 @@ class PageSearch:
             if y is None:
                 # What was asked for stands in the markup only, or behind this place and nowhere before it.
                 continue
-            self._row, self._hit = number, row
+            self._row, self._start, self._hit = number, -1, row
             self._selecting.begin(row)
             height, line = self._layout.height, self._layout.measures.line
             if not 0 <= self._layout.top_of(number) + y <= height - 2 * line:
@@ -62,7 +64,8 @@ class PageSearch:
     def _order(self, backwards: bool) -> Iterator[int]:
         """All rows, from the one that was found last, which comes again at the end; or from what is in sight."""
         count, seen = self._model.rowCount(), self._layout.seen()
-        start = self._row if 0 <= self._row < count else seen.stop - 1 if backwards else seen.start
+        in_sight = seen.stop - 1 if backwards else seen.start
+        start = next((row for row in (self._row, self._start) if 0 <= row < count), in_sight)
         step = -1 if backwards else 1
         yield from ((start + step * distance) % count for distance in range(count))
         if self._row == start:

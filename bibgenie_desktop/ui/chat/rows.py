@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QWidget
 
 from ..theme import Colours
 from .body import Look, RenderBody, Voice
-from .conversation import Message
 from .copying import Part
 from .life_sign import Beat
 from .measures import BEGINNING, FOOT, PADDING, TOP, Measures
+from .message import Message
 from .plain import PlainText
 from .wording import heading
 
@@ -27,7 +27,8 @@ Kind: TypeAlias = Literal["message", "checkpoint"]
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """What all rows of a page have in common. `unfolded` tells which segments of a message are shown in full."""
+    """What all rows of a page have in common. `unfolded` tells which segments of a message are shown in full;
+    `most_writing` is how many pixels high a question may become while it is written in its place."""
 
     measures: Measures
     colours: Colours
@@ -38,6 +39,7 @@ class Page:
     unfolded: Callable[[Message], set[int]]
     beat: Beat
     ratio: float = 1.0
+    most_writing: int = 300
 
     def look(self, voice: Voice) -> Look:
         """How text of a voice is drawn."""
@@ -76,6 +78,9 @@ class Row(QWidget):
         released: it is drawn.
         link_clicked(link), link_ctrl_clicked(link), link_hovered(link): see TextBox.
         menu_wanted(link, citation, place): see TextBox.
+        version_wanted(node_id): another version of the message is wanted.
+        edit_wanted(row, send): what is written in its place is to be sent, or left.
+        offer_taken(row, name): the action of a name is wanted, which stands under it.
     """
 
     resized = Signal(object)
@@ -87,6 +92,9 @@ class Row(QWidget):
     link_ctrl_clicked = Signal(str)
     link_hovered = Signal(str)
     menu_wanted = Signal(str, object, object)
+    version_wanted = Signal(str)
+    edit_wanted = Signal(object, bool)
+    offer_taken = Signal(object, str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -175,6 +183,9 @@ class Row(QWidget):
     def selection(self) -> list[Part]:
         """The text that is selected in it; what is not drawn is left to be worked out."""
         return []
+
+    def begin_writing(self) -> None:
+        """Put the keyboard's focus where its text is written, if it is."""
 
     def clear_selection(self) -> None:
         """Select nothing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
@@ -18,7 +18,7 @@ from PySide6.QtGui import (
     QPaintEvent,
     QResizeEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, QWidget
 
 from ...protocol.messages import Segment
 from ..links import LinkRouter
@@ -27,13 +27,15 @@ from ..times import Clock, short
 from ..timing import Coalesced, MakeTimer
 from . import reading_keys
 from .body import RenderBody
-from .conversation import Conversation, Message
+from .conversation import Conversation
 from .copying import Copying
 from .current_message import CurrentMessage
+from .edit_panel import EditBox
 from .jump_button import JumpButton
 from .life_sign import Beat
 from .measures import Measures
-from .message_menu import add_link_actions, add_text_actions
+from .message import Message
+from .message_menu import add_link_actions, add_message_actions, add_text_actions
 from .model import TranscriptModel
 from .page_layout import PageLayout
 from .page_scroll_bar import PageScrollBar
@@ -51,6 +53,12 @@ BODIES_MILLISECONDS = 40
 """Of quiet before bodies are asked for: who drags the scroll bar wants those where it stops."""
 REST_MILLISECONDS = 15
 """Of quiet before the rows near to what is seen are laid out."""
+AROUND = 6
+"""Lines that a question has around its text while it is written in its place."""
+
+
+def _suits_all(_name: str, _message: Message) -> bool:
+    return True
 
 
 class MessageList(QAbstractScrollArea):
@@ -58,10 +66,12 @@ class MessageList(QAbstractScrollArea):
 
     Signals:
         link_hovered(sentence): where the link under the pointer or the focus leads; "" for none.
-        link_answered(sentence): what became of a link that was clicked.
+        link_answered(sentence): what became of a link that was clicked, or why what was pressed is not done now.
         bodies_wanted(first, last): the bodies of these rows are wanted, and some are not here.
         formulas_wanted(formulas): pictures of these are wanted: see `formulas_drawn`.
         current_changed(row): the row that the actions are about.
+        version_wanted(node_id): another version of a message is wanted in its place.
+        edit_wanted(send): the question that is written in its place is to be sent, or left.
         drawn_anew: messages that changed, such as those whose bodies came, are shown as they are now.
     """
 
@@ -70,6 +80,8 @@ class MessageList(QAbstractScrollArea):
     bodies_wanted = Signal(int, int)
     formulas_wanted = Signal(tuple)
     current_changed = Signal(int)
+    version_wanted = Signal(str)
+    edit_wanted = Signal(bool)
     drawn_anew = Signal()
 
     def __init__(
@@ -103,6 +115,8 @@ class MessageList(QAbstractScrollArea):
         self._asked: set[int] = set()
         self._formulas: set[object] = set()
         self._pointer = QPointF(QCursor.pos())
+        self._actions: list[QAction] = []
+        self._suits: Callable[[str, Message], bool] = _suits_all
         self._beat = Beat(make_timer)
         self._model = TranscriptModel(self)
         self._jump = JumpButton(self.viewport())
@@ -120,6 +134,8 @@ class MessageList(QAbstractScrollArea):
         self._model.modelReset.connect(self._reset)
         self._model.rowsInserted.connect(self._appended)
         self._model.rowsRemoved.connect(self._truncated)
+        self._model.replacing.connect(self._layout.replacing)
+        self._model.replaced_from.connect(self._replaced)
         self._model.dataChanged.connect(lambda first: self._changed(first.row()))
         self._model.streamed.connect(self._streamed)
         theme.changed.connect(self._restyle)
@@ -158,14 +174,22 @@ class MessageList(QAbstractScrollArea):
 
     def _appended(self) -> None:
         self._layout.appended()
-        self._settled()
+        if not self._layout.is_replacing:
+            self._settled()
 
     def _truncated(self) -> None:
         count = self._model.rowCount()
         for numbers in (self._stale, self._unseen, self._asked):
             numbers.intersection_update(range(count))
-        self._current.number = min(self._current.number, count - 1)
         self._layout.truncated()
+        if not self._layout.is_replacing:
+            self._current.number = min(self._current.number, count - 1)
+            self._settled()
+
+    def _replaced(self, first: int) -> None:
+        self._current.number = min(self._current.number, self._model.rowCount() - 1)
+        self._search.reset()
+        self._layout.replaced(first)
         self._settled()
 
     def _changed(self, number: int) -> None:
@@ -197,7 +221,8 @@ class MessageList(QAbstractScrollArea):
             self._draw_unseen()
             return
         self._jump.put_on(self.viewport().rect())
-        self._jump.setVisible(not self._layout.at_end)
+        is_writing = isinstance(QApplication.focusWidget(), EditBox)
+        self._jump.setVisible(not self._layout.at_end and self._layout.is_more_below and not is_writing)
         self._current.show(self.current_row)
         self._ask_for_formulas()
         if self._missing():
@@ -245,7 +270,12 @@ class MessageList(QAbstractScrollArea):
             unfolded=lambda message: self._unfolded.setdefault(message, set()),
             beat=self._beat,
             ratio=self.devicePixelRatioF(),
+            most_writing=self._most_writing(),
         )
+
+    def _most_writing(self) -> int:
+        """A third of the window, or what leaves room for all else of a question in a low one."""
+        return min(self.window().height() // 3, self.viewport().height() - self.fontMetrics().lineSpacing() * AROUND)
 
     def _restyle(self) -> None:
         self.setPalette(palette(self._theme.colours))
@@ -315,13 +345,13 @@ class MessageList(QAbstractScrollArea):
         self.set_current_row(number)
         self._settled()
 
-    def find_text(self, text: str, *, backwards: bool = False, afresh: bool = False) -> bool:
+    def find_text(self, text: str, *, backwards: bool = False, afresh: bool = False, row: int = -1) -> bool:
         """Find in page: select the next place that reads so and bring it into sight; tells whether there is one.
 
-        With `afresh` the first one from what is in sight on: the text that is looked for has changed.
+        With `afresh` the first one from what is in sight on, or from `row` on: the text that is looked for has changed.
         """
         if afresh:
-            self._search.reset()
+            self._search.reset(row)
         number = self._search.find(text, backwards=backwards)
         if number >= 0:
             self.set_current_row(number)
@@ -359,10 +389,52 @@ class MessageList(QAbstractScrollArea):
             self._current.announce()
             self.current_changed.emit(number)
 
-    def set_actions(self, actions: Sequence[QAction]) -> None:
-        """Offer these actions under the current message."""
-        self._current.set_actions(actions, self._theme.colours)
+    @property
+    def chosen(self) -> Message | None:
+        """The message that was chosen by the pointer or by keys, if one was."""
+        return self._model.message(self._current.number) if self._current.number >= 0 else None
+
+    def set_actions(self, actions: Sequence[QAction], suits: Callable[[str, Message], bool] = _suits_all) -> None:
+        """Offer these actions under the current message, and in its menu. `suits` tells whether the one of a name has
+        to do with such a message at all."""
+        self._actions = [*actions]
+        self._suits = suits
+        self._current.set_actions(actions, self._theme.colours, suits)
         self._current.show(self.current_row)
+
+    def show_actions(self) -> None:
+        """What is allowed on the current message may be something else now."""
+        self._current.show(self.current_row)
+
+    # The question that is written in its place
+
+    def write_in(self, number: int) -> None:
+        """Bring a question that is being edited into sight, and go there to write."""
+        self.set_current_row(number)
+        self._draw()
+        if number not in self._layout.seen() or self._layout.top_of(number) < 0:
+            self._layout.go_to_row(number)
+        self._show_whole(number)
+        self._layout.row(number).begin_writing()
+
+    def _show_whole(self, number: int) -> None:
+        """Scroll until the end of a row is in sight."""
+        below = self._layout.top_of(number) + self._layout.index.height(number) - self._layout.height
+        if below > 0:
+            self.scroll_by(below)
+        self._settled()
+
+    def _edit_wanted(self, row: Row, send: bool) -> None:
+        self.set_current_row(row.number)
+        self.edit_wanted.emit(send)
+
+    def _offer_taken(self, row: Row, name: str) -> None:
+        self.set_current_row(row.number)
+        wanted = next((each for each in self._actions if each.objectName() == name), None)
+        if wanted is not None and wanted.isEnabled():
+            wanted.trigger()
+        elif wanted is not None:
+            self.link_answered.emit(wanted.toolTip())
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer went away."""
@@ -393,10 +465,15 @@ class MessageList(QAbstractScrollArea):
         row.link_ctrl_clicked.connect(self._open_in_zotero)
         row.link_hovered.connect(self._hover_link)
         row.menu_wanted.connect(self._pop_menu_up)
+        row.version_wanted.connect(self.version_wanted)
+        row.edit_wanted.connect(self._edit_wanted)
+        row.offer_taken.connect(self._offer_taken)
 
     def _row_resized(self, row: Row) -> None:
         self._layout.hold(row.number)
         self._layout.refresh([row.number])
+        if row.message is not None and row.message.edit is not None:
+            self._show_whole(row.number)
         self._settled()
 
     def _row_entered(self, row: Row, place: QPointF) -> None:
@@ -439,4 +516,7 @@ class MessageList(QAbstractScrollArea):
         if link or citation:
             add_link_actions(menu, self._router.route(link), link, citation, self._open_link, self._open_in_zotero)
         add_text_actions(menu, self.copy_selection if self._selecting.parts else None, self.select_current)
+        if self.current_row >= 0:
+            message = self._model.message(self.current_row)
+            add_message_actions(menu, [each for each in self._actions if self._suits(each.objectName(), message)])
         return menu

@@ -9,7 +9,8 @@ from PySide6.QtCore import QCoreApplication, QLocale
 
 from ...protocol.messages import Segment
 from .body import Voice
-from .conversation import Message
+from .edits import Hindrance
+from .message import Message, Offer
 
 translate = QCoreApplication.translate
 
@@ -29,6 +30,69 @@ def heading(message: Message, when: Callable[[str], str]) -> str:
         case _:
             counts = "" if message.status == "streaming" else _citation_counts(message)
             return _joined("BibGenie", moment, model_name(message.model), counts)
+
+
+def version_count(message: Message) -> str:
+    """Which version of how many a message is, as short as can be."""
+    number, count = (QLocale().toString(each) for each in (message.version, message.versions))
+    return f"{number}/{count}"
+
+
+def version_words(message: Message) -> str:
+    """Which version of how many a message is, for who cannot see it."""
+    number, count = (QLocale().toString(each) for each in (message.version, message.versions))
+    return translate("Chat", "Version {number} of {count}").format(number=number, count=count)
+
+
+def note(message: Message) -> str:
+    """The sentence under a message: what was told when it ended, or how the stored one ended; "" for none."""
+    if message.note:
+        return message.note
+    if "answer" in message.offers and message.role == "user":
+        return translate("Chat", "This question has no answer yet.")
+    match message.stop_reason if message.status == "stored" else "":
+        case "interrupted":
+            return translate("Chat", "This answer was interrupted when BibGenie ended. What came is kept.")
+        case "cancelled":
+            return translate("Chat", "You stopped this answer. What came is kept.")
+        case "error":
+            return translate("Chat", "This answer broke off with an error. What came is kept.")
+        case "length":
+            return translate("Chat", "This answer reached the model's output limit and is cut off.")
+        case "content_filter":
+            return translate("Chat", "The provider's filter ended this answer.")
+        case "step_limit":
+            return translate("Chat", "This answer was ended after too many tool calls.")
+        case "context_full":
+            return translate("Chat", "The context was full, so this answer could not be finished.")
+        case _:
+            return ""
+
+
+def offer_words(offer: Offer) -> str:
+    """What is pressed to take an offer."""
+    match offer:
+        case "continue":
+            return translate("Chat", "Continue")
+        case "retry":
+            return translate("Chat", "Retry")
+        case "answer":
+            return translate("Chat", "Answer now")
+
+
+def hindrance_words(hindrance: Hindrance) -> str:
+    """Why a question that is written in its place cannot be sent now; "" where it can."""
+    match hindrance:
+        case "answering":
+            return translate("Chat", "An answer still streams in this chat: wait for it or stop it.")
+        case "damaged":
+            return translate("Chat", "This chat is damaged and can only be read: continue in a new chat.")
+        case "empty":
+            return translate("Chat", "The question is empty: write one.")
+        case "unchanged":
+            return translate("Chat", "Change the question first; to ask it again as it is, retry the answer.")
+        case "":
+            return ""
 
 
 def model_name(model: str) -> str:

@@ -1,0 +1,351 @@
+"""Operations on the session tree (T-3, T-4, T-5, T-6): each is one transaction that returns its change-set."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from sqlalchemy import Connection, insert
+
+from ..sessions.branch import NotAllowed, check_append
+from ..sessions.branch import Path as BranchPath
+from ..sessions.nodes import ChangeSet, Node, Session
+from ..sessions.parts import Part, TextPart, ToolCallPart, UndecodablePart
+from ..sessions.tree import Line, Unreadable, Versions, check_fork, continued, edited, retried
+from .database import Database
+from .encoding import Clock, decode_parts, timestamp
+from .journal import Journalled, begin_journal, end_journal, read_journal
+from .leases import Guard, anyone, see_to
+from .schema import session
+from .session_rows import NEVER, insert_node, move_leaf, node_from, node_row, note_use, read_session
+from .tree_reading import (
+    read_branch,
+    read_last_sound,
+    read_line,
+    read_newest,
+    read_own_head,
+    read_versions,
+    read_whole,
+)
+from .tree_sql import ADOPT, INTERRUPTED, LAST_VISITED
+
+
+class TreeStore:
+    """The session tree in the history's file.
+
+    A damaged branch can be read only (T-5): operations on it raise NotAllowed, but for `fork` at a node whose own way
+    to the root is sound, and `continue_damaged`. All methods raise UnknownSession where there is no such session, and
+    StoreUnavailable when the file fails; NotHeld where a transaction is not `allowed`.
+    """
+
+    def __init__(self, database: Database, *, clock: Clock, new_id: Callable[[], str]) -> None:
+        self._database = database
+        self._clock = clock
+        self._new_id = new_id
+
+    async def retry(self, session_id: str, node_id: str, *, model: str, allowed: Guard = anyone) -> ChangeSet:
+        """Let an answer begin in the place of the last one, or to a question that has none (T-4).
+
+        `node_id` is that answer or its question. The branch goes back to where the new answer will hang, `leaf_id`:
+        the question, or a checkpoint right behind it. What was there stays stored. Raises NotAllowed.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            see_to(allowed, connection)
+            found, line = self._sound(connection, session_id)
+            return self._begin(connection, found, retried(line.heads, node_id).id, "retry", model)
+
+        return await self._database.write(transaction)
+
+    async def continue_answer(self, session_id: str, node_id: str, *, model: str, allowed: Guard = anyone) -> ChangeSet:
+        """Let an answer begin beside the last one, `node_id`, with that one's parts: they are in the journal (T-6).
+
+        The branch goes back as for `retry`. Raises NotAllowed where that answer is not the last, or is complete.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            see_to(allowed, connection)
+            found, line = self._sound(connection, session_id)
+            head = read_own_head(connection, session_id, node_id)
+            if head is None:
+                raise NotAllowed("This message is not part of the chat.")
+            question = continued(line.heads, head)
+            return self._begin(connection, found, question.id, "continue", model, self._kept(connection, node_id))
+
+        return await self._database.write(transaction)
+
+    async def edit(
+        self, session_id: str, node_id: str, parts: Sequence[Part], *, model: str, allowed: Guard = anyone
+    ) -> ChangeSet:
+        """Store a question beside `node_id`, one of the branch, and let its answer begin (T-4). Raises NotAllowed."""
+
+        def transaction(connection: Connection) -> ChangeSet:
+            see_to(allowed, connection)
+            found, line = self._sound(connection, session_id)
+            now, revision = self._now(), found.branch_revision + 1
+            added = Node(self._new_id(), edited(line.heads, node_id), "user", tuple(parts), now)
+            insert_node(connection, session_id, added, revision)
+            move_leaf(connection, session_id, added.id, revision)
+            note_use(connection, session_id, model, now)
+            begin_journal(connection, session_id, added.id, beginning="edit", model=model, now=now)
+            return ChangeSet("edit", session_id, added.id, revision, (added.id,))
+
+        return await self._database.write(transaction)
+
+    async def fork(self, session_id: str, node_id: str, *, allowed: Guard = anyone) -> ChangeSet:
+        """Begin a session of the same title at a complete answer of this one, on its branch or not (T-3).
+
+        No node is copied. The change-set is the new session's. Raises NotAllowed.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            see_to(allowed, connection)
+            found = read_session(connection, session_id)
+            check_fork(read_own_head(connection, session_id, node_id))
+            # With its bodies: a damaged branch is not handed on.
+            _refuse_damaged(read_branch(connection, node_id).damage)
+            return self._fork(connection, found, node_id)
+
+        return await self._database.write(transaction)
+
+    async def continue_damaged(self, session_id: str) -> ChangeSet:
+        """Begin a session at the last sound complete answer of a damaged one, as `fork` does (T-5, D-8).
+
+        Raises NotAllowed where nothing is wrong with the branch, and where no complete answer is sound.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            found = read_session(connection, session_id)
+            if read_branch(connection, found.leaf_id).damage is None:
+                raise NotAllowed("This chat is not damaged: go on in it.")
+            node_id = read_last_sound(connection, session_id, found.leaf_id)
+            if node_id is None:
+                raise NotAllowed("No complete answer of this chat can be read any more: export what is left of it.")
+            return self._fork(connection, found, node_id)
+
+        return await self._database.write(transaction)
+
+    async def switch(self, session_id: str, node_id: str, *, allowed: Guard = anyone) -> ChangeSet | None:
+        """Let the branch lead through a node of the session, down to where it was left (T-4).
+
+        None where it does so already. Raises NotAllowed.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet | None:
+            see_to(allowed, connection)
+            found, line = self._sound(connection, session_id)
+            if any(head.id == node_id for head in line.heads):
+                return None
+            if read_own_head(connection, session_id, node_id) is None:
+                raise NotAllowed("This message is not part of the chat.")
+            wanted = {"session": session_id, "top": node_id}
+            leaf_id = connection.exec_driver_sql(LAST_VISITED, wanted).scalar_one()
+            if read_line(connection, leaf_id).damage is not None:
+                raise NotAllowed("The messages there are damaged: the chat stays where it is.")
+            revision = found.branch_revision + 1
+            move_leaf(connection, session_id, leaf_id, revision)
+            return ChangeSet("switch", session_id, leaf_id, revision)
+
+        return await self._database.write(transaction)
+
+    async def give_up(self, session_id: str, parent_id: str) -> ChangeSet | None:
+        """Nothing came of the answer that began under `parent_id`: its journal ends.
+
+        After a retry or a continuation the branch goes back to where it was, if it still ends at `parent_id`; else it
+        stays as it is, which None says.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet | None:
+            found = read_session(connection, session_id)
+            journalled = read_journal(connection, session_id)
+            if journalled is None or journalled.parent_id != parent_id:
+                return None
+            return _go_back(connection, found, journalled)
+
+        return await self._database.write(transaction)
+
+    async def recover(self, session_id: str, *, allowed: Guard = anyone) -> ChangeSet | None:
+        """Store what is kept of an answer that was interrupted with its process, or give it up (T-6).
+
+        None where there is no such answer, where the branch stays as it is, and where it is damaged: the journal
+        stays then. `allowed` says that no engine is at work on that answer.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet | None:
+            found = read_session(connection, session_id)
+            journalled = read_journal(connection, session_id)
+            if journalled is None:
+                return None
+            see_to(allowed, connection)
+            if any(read_branch(connection, end).damage for end in (found.leaf_id, journalled.parent_id)):
+                return None
+            try:
+                parts = decode_parts(journalled.stored_parts)
+            except UndecodablePart:
+                return None
+            if not _is_worth_keeping(parts) or self._is_former_answer(connection, journalled, parts):
+                return _go_back(connection, found, journalled)
+            return self._keep_interrupted(connection, found, journalled, parts)
+
+        return await self._database.write(transaction)
+
+    async def interrupted(self) -> list[str]:
+        """The ids of the sessions with an answer that streams or was interrupted, the oldest first."""
+        return await self._database.read(
+            lambda connection: list(connection.exec_driver_sql(INTERRUPTED).scalars().all())
+        )
+
+    async def versions(self, session_id: str) -> dict[str, Versions]:
+        """What else was written in the place of each node of the active branch, by the node (T-4)."""
+        return await self._database.read(
+            lambda connection: read_versions(connection, session_id, read_session(connection, session_id).leaf_id)
+        )
+
+    async def whole(self, session_id: str) -> list[Node | Unreadable]:
+        """Every node that was ever on the session's branch, in the order in which they were stored: parents first."""
+
+        def transaction(connection: Connection) -> list[Node | Unreadable]:
+            return read_whole(connection, read_session(connection, session_id).id)
+
+        return await self._database.read(transaction)
+
+    async def newest(self, session_id: str, limit: int) -> BranchPath:
+        """The last `limit` nodes of the active branch, which go on before the first of them if that has a parent.
+
+        `damage` is what shows in them.
+        """
+        return await self._database.read(
+            lambda connection: read_newest(connection, read_session(connection, session_id).leaf_id, limit)
+        )
+
+    async def check(self, session_id: str) -> str | None:
+        """What is wrong with the topology of the active branch, None for nothing; no body is read (T-5)."""
+        return await self._database.read(
+            lambda connection: read_line(connection, read_session(connection, session_id).leaf_id).damage
+        )
+
+    def _sound(self, connection: Connection, session_id: str) -> tuple[Session, Line]:
+        """The session and its branch. Raises NotAllowed for a damaged one."""
+        found = read_session(connection, session_id)
+        line = read_line(connection, found.leaf_id)
+        _refuse_damaged(line.damage)
+        return found, line
+
+    def _begin(
+        self,
+        connection: Connection,
+        found: Session,
+        parent_id: str,
+        beginning: Literal["retry", "continue"],
+        model: str,
+        parts: Sequence[Part] = (),
+    ) -> ChangeSet:
+        now, revision = self._now(), found.branch_revision
+        is_moved = found.leaf_id != parent_id
+        if is_moved:
+            revision += 1
+            move_leaf(connection, found.id, parent_id, revision)
+        note_use(connection, found.id, model, now)
+        begin_journal(
+            connection,
+            found.id,
+            parent_id,
+            beginning=beginning,
+            model=model,
+            now=now,
+            previous_leaf_id=found.leaf_id if is_moved else None,
+            parts=parts,
+        )
+        return ChangeSet(beginning, found.id, parent_id, revision)
+
+    def _kept(self, connection: Connection, node_id: str) -> tuple[Part, ...]:
+        """The parts of the answer that is gone on with."""
+        row = node_row(connection, node_id)
+        try:
+            return () if row is None else node_from(row).parts
+        except UndecodablePart as error:
+            raise NotAllowed(f"This answer cannot be read: write it anew ({error}).") from error
+
+    def _fork(self, connection: Connection, source: Session, node_id: str) -> ChangeSet:
+        now, identity, revision = self._now(), self._new_id(), 1
+        connection.execute(
+            insert(session).values(
+                id=identity,
+                title=source.title,
+                leaf_id=node_id,
+                branch_revision=revision,
+                model=source.model,
+                created_at=now,
+                updated_at=now,
+                forked_from_id=source.id,
+                forked_at_id=node_id,
+            )
+        )
+        connection.exec_driver_sql(ADOPT, {"session": identity, "leaf": node_id, "revision": revision})
+        note_use(connection, identity, None, now)
+        return ChangeSet("fork", identity, node_id, revision)
+
+    def _keep_interrupted(
+        self, connection: Connection, found: Session, journalled: Journalled, parts: Sequence[Part]
+    ) -> ChangeSet | None:
+        parent = node_row(connection, journalled.parent_id)
+        if parent is None:
+            return None
+        try:
+            check_append("assistant", node_from(parent), "interrupted")
+        except (UndecodablePart, NotAllowed):
+            return None
+        is_at_end = found.leaf_id == journalled.parent_id
+        revision = found.branch_revision + is_at_end
+        added = Node(
+            self._new_id(),
+            journalled.parent_id,
+            "assistant",
+            tuple(_settled(part) for part in parts),
+            self._now(),
+            journalled.model,
+            None,
+            "interrupted",
+        )
+        insert_node(connection, found.id, added, revision if is_at_end else NEVER)
+        if is_at_end:
+            move_leaf(connection, found.id, added.id, revision)
+        end_journal(connection, found.id, journalled.parent_id)
+        return ChangeSet("recover", found.id, added.id if is_at_end else found.leaf_id, revision, (added.id,))
+
+    def _is_former_answer(self, connection: Connection, journalled: Journalled, parts: Sequence[Part]) -> bool:
+        """Whether a continuation has nothing yet that the answer which it goes on with does not have."""
+        if journalled.beginning != "continue":
+            return False
+        before = read_branch(connection, journalled.previous_leaf_id).nodes
+        former = next((node for node in reversed(before) if node.role == "assistant"), None)
+        return former is not None and former.parts == tuple(parts)
+
+    def _now(self) -> str:
+        return timestamp(self._clock())
+
+
+def _refuse_damaged(damage: str | None) -> None:
+    if damage is not None:
+        raise NotAllowed(f"This chat is damaged and can only be read: {damage}.")
+
+
+def _go_back(connection: Connection, found: Session, journalled: Journalled) -> ChangeSet | None:
+    """End the journal of an answer of which nothing came, and let the branch end where it did before."""
+    end_journal(connection, found.id, journalled.parent_id)
+    previous = journalled.previous_leaf_id
+    if previous is None or found.leaf_id != journalled.parent_id:
+        return None
+    revision = found.branch_revision + 1
+    move_leaf(connection, found.id, previous, revision)
+    return ChangeSet("give_up", found.id, previous, revision)
+
+
+def _is_worth_keeping(parts: Sequence[Part]) -> bool:
+    return any(isinstance(part, ToolCallPart) or (isinstance(part, TextPart) and part.text.strip()) for part in parts)
+
+
+def _settled(part: Part) -> Part:
+    """A tool call that had no result when the process ended never will."""
+    return replace(part, state="cancelled") if isinstance(part, ToolCallPart) and part.state == "pending" else part

@@ -1,0 +1,155 @@
+"""Branches read from sessions.sqlite: with their bodies, without them, or as far as a window shows them (T-5)."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import Connection
+
+from ..sessions.branch import LONGEST_REASON, Path, path_to_root
+from ..sessions.nodes import ROLES, Node
+from ..sessions.parts import UndecodablePart
+from ..sessions.text import well_formed
+from ..sessions.tree import Line, NodeHead, Unreadable, Versions, checkpoint_damage, last_sound, line_to_root, versions
+from .session_rows import node_of
+from .tree_sql import BESIDE, BRANCH, FIRST_KEPT, FIRST_KEPT_OF_SESSION, HEADS, NEWEST, OWN_HEAD, WHOLE
+
+REMEMBERED, REMEMBERED_CHARACTERS = 4_000, 4_000
+"""Nodes are decoded once, which costs more than reading them: as many of the last ones, up to that length, are kept."""
+
+
+def read_branch(connection: Connection, leaf_id: str | None) -> Path:
+    """The branch that ends at `leaf_id`, root first, as far as it is sound, with what is wrong with it."""
+    if leaf_id is None:
+        return Path(())
+    path = path_to_root(leaf_id, _nodes(_rows(connection, BRANCH, {"leaf": leaf_id})))
+    if path.damage is not None:
+        return path
+    return Path(path.nodes, _checkpoint_damage(connection, leaf_id, [_head(node) for node in path.nodes]))
+
+
+def read_newest(connection: Connection, leaf_id: str | None, limit: int) -> Path:
+    """The last `limit` nodes of a branch; damage is what shows in them, so that it says nothing of those before."""
+    if leaf_id is None:
+        return Path(())
+    nodes = _nodes(_rows(connection, NEWEST, {"leaf": leaf_id, "limit": limit}))
+    path = path_to_root(leaf_id, nodes)
+    return Path(path.nodes) if len(path.nodes) >= limit else path
+
+
+def read_line(connection: Connection, leaf_id: str | None) -> Line:
+    """The branch that ends at `leaf_id` by its ids and roles: no body is read or decoded."""
+    if leaf_id is None:
+        return Line(())
+    heads: dict[str, NodeHead | Exception] = {}
+    for identity, parent_id, role in _rows(connection, HEADS, {"leaf": leaf_id}):
+        if role not in ROLES:
+            heads[identity] = UndecodablePart(f"unknown role {role!r}")
+        elif parent_id is None or isinstance(parent_id, str):
+            heads[identity] = NodeHead(identity, parent_id if parent_id is None else well_formed(parent_id), role)
+        else:
+            heads[identity] = UndecodablePart("its parent, time or model is no text")
+    line = line_to_root(leaf_id, heads)
+    if line.damage is not None:
+        return line
+    return Line(line.heads, _checkpoint_damage(connection, leaf_id, line.heads))
+
+
+def read_own_head(connection: Connection, session_id: str, node_id: str) -> NodeHead | None:
+    """A node of the session, on its branch or not, None where it has no such node."""
+    row = connection.exec_driver_sql(OWN_HEAD, {"session": session_id, "node": node_id}).one_or_none()
+    return None if row is None else NodeHead(*row)
+
+
+def read_versions(connection: Connection, session_id: str, leaf_id: str | None) -> dict[str, Versions]:
+    """What else was written in the place of each node of the branch, as far as that can be read."""
+    if leaf_id is None:
+        return {}
+    rows = _rows(connection, BESIDE, {"session": session_id, "leaf": leaf_id})
+    return versions(read_line(connection, leaf_id).heads, [NodeHead(*row) for row in rows])
+
+
+def read_whole(connection: Connection, session_id: str) -> list[Node | Unreadable]:
+    """Every node of the session in the order in which they were stored, so that parents come first."""
+    found: list[Node | Unreadable] = []
+    for row in connection.exec_driver_sql(WHOLE, {"session": session_id}):
+        if row[1] is None:
+            found.append(Unreadable(well_formed(str(row[0])), None, "it is missing"))
+            continue
+        try:
+            found.append(node_of(*row[1:]))
+        except UndecodablePart as error:
+            found.append(Unreadable(well_formed(str(row[1])), _parent(row[2]), str(error)[:LONGEST_REASON]))
+    return found
+
+
+def read_last_sound(connection: Connection, session_id: str, leaf_id: str | None) -> str | None:
+    """The answer at which a damaged chat can go on: see `sessions.tree.last_sound`."""
+    heads: dict[str, NodeHead] = {}
+    broken: set[str] = set()
+    rows = [tuple(row[1:]) for row in connection.exec_driver_sql(WHOLE, {"session": session_id}) if row[1] is not None]
+    rows += [tuple(row) for row in connection.exec_driver_sql(BRANCH, {"leaf": leaf_id})]
+    for row in rows:
+        identity, parent_id, role, _, _, _, stop_reason, _ = row
+        heads[identity] = NodeHead(identity, _parent(parent_id), role, stop_reason)
+        try:
+            node_of(*row)
+        except UndecodablePart:
+            broken.add(identity)
+    stored = connection.exec_driver_sql(FIRST_KEPT_OF_SESSION, {"session": session_id}).all()
+    return last_sound(leaf_id, heads, broken, _first_kept(stored))
+
+
+def _rows(connection: Connection, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """The rows of a query over many nodes, without what a function of ours costs for every text of them.
+
+    Where a text is not UTF-8, or the file fails, they are read in the connection's own way.
+    """
+    driver = connection.connection.driver_connection
+    assert isinstance(driver, sqlite3.Connection)
+    tolerant, driver.text_factory = driver.text_factory, str
+    try:
+        return driver.execute(statement, parameters).fetchall()
+    except sqlite3.Error:
+        pass
+    finally:
+        driver.text_factory = tolerant
+    return [tuple(row) for row in connection.exec_driver_sql(statement, parameters)]
+
+
+def _nodes(rows: Iterable[tuple[Any, ...]]) -> dict[str, Node | Exception]:
+    nodes: dict[str, Node | Exception] = {}
+    for row in rows:
+        is_short = isinstance(row[3], str) and len(row[3]) <= REMEMBERED_CHARACTERS
+        try:
+            nodes[row[0]] = _node(*row) if is_short else node_of(*row)
+        except UndecodablePart as error:
+            nodes[row[0]] = error
+    return nodes
+
+
+# Keyed by the whole row: a file that was changed meanwhile is read as it is now.
+_node = lru_cache(REMEMBERED)(node_of)
+
+
+def _head(node: Node) -> NodeHead:
+    return NodeHead(node.id, node.parent_id, node.role, node.stop_reason)
+
+
+def _parent(stored: object) -> str | None:
+    return None if stored is None else well_formed(str(stored))
+
+
+def _checkpoint_damage(connection: Connection, leaf_id: str, heads: Iterable[NodeHead]) -> str | None:
+    heads = list(heads)
+    if not any(head.role == "checkpoint" for head in heads):
+        return None
+    stored = connection.exec_driver_sql(FIRST_KEPT, {"leaf": leaf_id}).all()
+    return checkpoint_damage(heads, _first_kept(stored))
+
+
+def _first_kept(stored: Iterable[Any]) -> dict[str, str | None]:
+    return {node_id: _parent(kept) for node_id, kept in stored}

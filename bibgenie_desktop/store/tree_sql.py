@@ -1,0 +1,93 @@
+"""The SQL of the session tree that is walked along its parents: recursive queries, written out in SQLite's dialect.
+
+Prepared text: putting such a query together anew costs more than running it. UNION, not UNION ALL: rows met twice end
+a recursion, so that a cycle cannot run for ever. CROSS JOIN, where SQLite would begin with all nodes of a session. The
+order in which nodes were stored is SQLite's rowid: no clock.
+"""
+
+from __future__ import annotations
+
+NODE = "node.id, node.parent_id, node.role, node.parts, node.model, node.usage, node.stop_reason, node.created_at"
+"""The columns of a node, in the order of its table."""
+
+_UP = """
+    WITH RECURSIVE walk(place, id, parent_id, role) AS (
+        SELECT rowid, id, parent_id, role FROM node WHERE id = :leaf
+        UNION SELECT node.rowid, node.id, node.parent_id, node.role FROM walk JOIN node ON node.id = walk.parent_id
+    )
+    """
+
+HEADS = f"{_UP} SELECT id, parent_id, role FROM walk"
+"""Every node from `leaf` to its root without its body, in no order: no page of a long body is read."""
+
+BRANCH = f"{_UP} SELECT {NODE} FROM walk JOIN node ON node.rowid = walk.place"
+"""Every node from `leaf` to its root, with its body, in no order."""
+
+NEWEST = f"""
+    WITH RECURSIVE walk(place, parent_id, number) AS (
+        SELECT rowid, parent_id, 1 FROM node WHERE id = :leaf
+        UNION ALL
+        SELECT node.rowid, node.parent_id, number + 1 FROM walk JOIN node ON node.id = walk.parent_id
+        WHERE number < :limit
+    )
+    SELECT {NODE} FROM walk JOIN node ON node.rowid = walk.place
+    """
+"""The `limit` nodes from `leaf` upwards, in no order; one of a cycle may come several times."""
+
+FIRST_KEPT = f"{_UP} SELECT node_id, first_kept_message_id FROM walk JOIN checkpoint ON node_id = id"
+"""The checkpoints from `leaf` to its root."""
+
+BESIDE = f"""
+    {_UP},
+    below(id, parent_id, role, place) AS (
+        SELECT id, parent_id, role, rowid FROM node WHERE parent_id IS NULL
+        UNION SELECT node.id, node.parent_id, node.role, node.rowid FROM walk JOIN node ON node.parent_id = walk.id
+        UNION SELECT node.id, node.parent_id, node.role, node.rowid
+            FROM below JOIN node ON node.parent_id = below.id WHERE below.role = 'checkpoint'
+    )
+    SELECT id, parent_id, role FROM below
+    WHERE EXISTS (SELECT 1 FROM session_node WHERE session_id = :session AND node_id = id) ORDER BY place
+    """
+"""The nodes of `session` that hang on the branch of `leaf`, or are roots, seen through checkpoints: oldest first."""
+
+LAST_VISITED = """
+    WITH RECURSIVE below(place, id) AS (
+        SELECT rowid, id FROM node WHERE id = :top
+        UNION SELECT node.rowid, node.id FROM below CROSS JOIN node ON node.parent_id = below.id
+            WHERE EXISTS (SELECT 1 FROM session_node WHERE session_id = :session AND node_id = node.id)
+    )
+    SELECT id FROM below CROSS JOIN session_node ON session_id = :session AND node_id = id
+    ORDER BY visited DESC, place DESC LIMIT 1
+    """
+"""The node of `session` at or below `top` that was its leaf last; where none ever was, the newest."""
+
+ADOPT = f"""
+    {_UP}
+    INSERT INTO session_node (session_id, node_id, visited)
+    SELECT :session, id, CASE id WHEN :leaf THEN :revision ELSE 0 END FROM walk
+    """
+"""Let `session` have every node from `leaf` to its root."""
+
+WHOLE = f"""
+    SELECT session_node.node_id, {NODE} FROM session_node LEFT JOIN node ON node.id = node_id
+    WHERE session_id = :session ORDER BY node.rowid
+    """
+"""Every node of `session`, oldest first; those that are missing, before them all, have no columns but the first."""
+
+FIRST_KEPT_OF_SESSION = """
+    SELECT checkpoint.node_id, first_kept_message_id FROM checkpoint
+    JOIN session_node ON session_id = :session AND session_node.node_id = checkpoint.node_id
+    """
+"""The checkpoints of `session`, on whatever branch."""
+
+OWN_HEAD = """
+    SELECT id, parent_id, role, stop_reason FROM node JOIN session_node ON session_id = :session AND node_id = id
+    WHERE id = :node
+    """
+"""One node of `session` without its body."""
+
+INTERRUPTED = """
+    SELECT session_id FROM stream_journal JOIN session ON session.id = session_id
+    WHERE deleted_at IS NULL ORDER BY stream_journal.rowid
+    """
+"""The sessions with a journal."""
