@@ -93,7 +93,7 @@ class FormulaWorkers:
             await self._worker.bury()
             self._worker.refuse_when_closed()
             # Not what it said: that may hold the formula, which is a chat's.
-            _log.info("a formula's worker %s: code %s", "was lost" if in_time else "stalled", worker.returncode)
+            _log.info("a formula's worker %s", "was lost" if in_time else "stalled")
             if not in_time:
                 break
         return None

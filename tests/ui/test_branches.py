@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QPushButton, QToolButton, QWidget
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.protocol.messages import (
@@ -393,6 +394,15 @@ def test_what_a_lost_engine_had_said_is_replaced_by_what_was_kept_of_it(window: 
     window.branch([stored("q1"), stored("a1", "assistant", "interrupted")])
     assert window.shown == ["Why?", "Because of"]
     assert "was interrupted when BibGenie ended" in window.read(1)
+
+
+@pytest.mark.req("A-5")
+def test_what_is_pressed_while_no_engine_answers_says_so(window: Branched) -> None:
+    window.open_chat([stored("q1"), stored("a1", "assistant", "interrupted")])
+    window.controller.engine_ended("It ended.", True)
+    QTest.mouseClick(window.part(1, "continueOffer"), Qt.MouseButton.LeftButton)
+    assert window.find(QLabel, "statusLine").accessibleName() == "The engine does not answer yet."
+    assert window.count(ContinueAnswer) == 0
 
 
 # Forks and damaged chats
