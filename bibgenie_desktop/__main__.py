@@ -20,9 +20,13 @@ def main() -> int:
         from .cli.engine_process import main as serve
 
         return serve(arguments[1:])
-    from .cli.main import main as command_line
+    try:
+        from .cli.main import main as command_line
 
-    return command_line(arguments)
+        return command_line(arguments)
+    except KeyboardInterrupt:  # before a command runs, while its parts are loaded: that takes half a second
+        print("Stopped.", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -6,24 +6,21 @@ A new question, an edited one, another try and going on all come this way: see `
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import NoReturn
 
 from ..compaction.projection import project
 from ..models.port import Model
-from ..protocol.messages import BranchChanged, Event, SendMessage, TurnFailed, TurnFinished, TurnStarted
+from ..protocol.messages import BranchChanged, EditMessage, Event, SendMessage, TurnStarted
 from ..sessions.branch import NotAllowed, last_real
 from ..sessions.nodes import ChangeSet, Node
 from ..sessions.parts import Part
-from ..store.database import StoreUnavailable
 from ..store.drafts import SentDraft
 from ..store.leases import NotHeld
-from ..store.session_rows import UnknownSession
 from ..store.sessions import SessionStore
 from .agent.citations import CitationCheck, delivered_by, delivered_on
-from .agent.ending import BESIDE, ending
 from .agent.running import RunningTurn
 from .agent.tools import reading_tool_specs, reading_tools
 from .agent.turn import Answer, Turn
@@ -35,14 +32,15 @@ from .leases import SessionLeases
 from .library.index import LibraryIndex
 from .models import ModelChoice, prepare
 from .refused import Refused, checked_sound
+from .storage import AnswerStorage, Place
 from .views import one_line
 
 INDEXING_GRACE = 5.0
 """Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
 RELEASE_GRACE = 0.5
 """Seconds that the end of an answer waits for its lease to be given back: longer only where the file is busy."""
-
-_log = logging.getLogger(__name__)
+CLOSING_GRACE = 0.5
+"""Seconds that the end of an engine waits for what is about to begin, and sees that it cannot any more."""
 
 _ANSWERING = "An answer still streams in this chat: wait for it or stop it."
 _CLOSING = "BibGenie is closing; "
@@ -72,7 +70,9 @@ class _Start:
     question: str
     is_kept: bool = False
     is_stored: bool = False
+    is_being_stored: bool = False
     is_stopped: bool = False
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def outcome(self) -> str:
@@ -106,6 +106,7 @@ class Answering:
         self._system = system
         self._emit = emit
         self._pause = pause
+        self._storage = AnswerStorage(sessions, self.changed)
         self.interrupted = InterruptedAnswers(sessions, leases, is_busy=self.is_busy, changed=self.changed)
         self._turns: dict[str, RunningTurn] = {}
         # By the session they belong to, also where that does not exist yet.
@@ -131,9 +132,15 @@ class Answering:
 
     async def close(self) -> None:
         """Stop what streams and keep it; keep as drafts the questions that are not stored yet."""
-        for start in list(self._starting.values()):
-            await self._keep_as_draft(start)
         self._closing.set()
+        starting = list(self._starting.values())
+        for start in starting:
+            if not start.is_being_stored:  # whether that question is stored, is certain once it has ended
+                await self._keep_as_draft(start)
+        for start in starting:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(None if start.is_being_stored else CLOSING_GRACE):
+                    await start.ended.wait()
         for turn in self._turns.values():
             turn.stop()
         await self.settled()
@@ -171,6 +178,7 @@ class Answering:
             raise
         finally:
             del self._starting[session_id]
+            start.ended.set()
             if is_leased and session_id not in self._turns:
                 await self._release(session_id)
 
@@ -194,8 +202,9 @@ class Answering:
         await self._check_room(start, ground, model)
         if self._closing.is_set():
             await self._refuse_as_closing(start)
-        try:
-            changes = await begin(
+        start.is_being_stored = True
+        beginning = asyncio.ensure_future(
+            begin(
                 command,
                 start.question,
                 sessions=self._sessions,
@@ -205,19 +214,32 @@ class Answering:
                 # The engine may have stood still, in a laptop that slept say, while another went on in this chat.
                 allowed=self._leases.guard(session_id),
             )
+        )
+        # A transaction that has begun is not undone where its caller is cancelled: what came of it counts.
+        is_cancelled = False
+        try:
+            await asyncio.wait([beginning])
+        except asyncio.CancelledError:
+            is_cancelled = True
+            await asyncio.wait([beginning])
+        try:
+            changes = beginning.result()
         except NotHeld:
             await self._refuse_as_leased(start)
         start.is_stored = True
+        place = Place(session_id, changes.leaf_id or "", changes.answer or None)
         try:
             self.changed(changes)
-            await self._begin_turn(start, changes, model, ground.kept)
+            if is_cancelled:
+                raise asyncio.CancelledError
+            await self._begin_turn(start, place, model, ground.kept)
         except BaseException:
-            await self._give_up(session_id, changes.leaf_id or "")
+            await self._storage.give_up(place)
             raise
 
-    async def _begin_turn(self, start: _Start, changes: ChangeSet, model: Model, kept: tuple[Part, ...]) -> None:
+    async def _begin_turn(self, start: _Start, place: Place, model: Model, kept: tuple[Part, ...]) -> None:
         """Let the turn begin whose beginning is stored."""
-        session_id, command = changes.session_id, start.command
+        session_id, command = place.session_id, start.command
         if isinstance(command, SendMessage) and command.is_draft:
             await self._drafts.sent(command.session_id)
         session = await self._sessions.session(session_id)
@@ -243,18 +265,19 @@ class Answering:
         )
         turn.tell_kept()
         grown.clear()  # the journal begins with what is kept
-        self._run(turn, session_id, path[-1].id, model, grown)
+        self._run(turn, place, model, grown)
         if start.is_stopped:
             self._turns[session_id].stop()
 
-    def _run(self, turn: Turn, session_id: str, parent_id: str, model: Model, grown: asyncio.Event) -> None:
-        journaling = Journaling(self._sessions.journal, session_id, parent_id, turn.so_far, grown, self._pause)
+    def _run(self, turn: Turn, place: Place, model: Model, grown: asyncio.Event) -> None:
+        journaling = Journaling(self._sessions.journal, place, turn.so_far, grown, self._pause)
 
         async def keep(answer: Answer) -> None:
             await journaling.end()
-            await self._keep(session_id, parent_id, answer, model.name)
+            await self._keep(place, answer, model.name)
 
         running = RunningTurn(turn, keep)
+        session_id = place.session_id
         self._turns[session_id] = running
         self._models.hold()
         self._library.index.pause()
@@ -288,7 +311,10 @@ class Answering:
         """Keep a question that is not taken, once."""
         if start.question and not start.is_kept and not start.is_stored:
             start.is_kept = True
-            await self._sessions.drafts.put_above(start.command.session_id, start.question)
+            if isinstance(start.command, EditMessage):
+                await self._drafts.add(start.command.session_id, start.question)
+            else:
+                await self._sessions.drafts.put_above(start.command.session_id, start.question)
 
     def _sent_draft(self, command: AnswerCommand) -> SentDraft | None:
         if not isinstance(command, SendMessage) or not command.is_draft:
@@ -320,12 +346,12 @@ class Answering:
         if not self._turns:
             self._library.index.resume()
 
-    async def _keep(self, session_id: str, parent_id: str, answer: Answer, model: str) -> None:
+    async def _keep(self, place: Place, answer: Answer, model: str) -> None:
         """Store the answer, give the session's lease back, and tell how the answer ended."""
         try:
-            end = await self._store(session_id, parent_id, answer, model)
+            end = await self._storage.store(place, answer, model)
         finally:
-            await self._release(session_id)
+            await self._release(place.session_id)
         self._emit(end)
 
     async def _release(self, session_id: str) -> None:
@@ -334,45 +360,6 @@ class Answering:
         self._releasing.add(task)
         task.add_done_callback(self._releasing.discard)
         await asyncio.wait([task], timeout=RELEASE_GRACE)
-
-    async def _store(self, session_id: str, parent_id: str, answer: Answer, model: str) -> TurnFinished | TurnFailed:
-        if answer.is_empty:
-            await self._give_up(session_id, parent_id)
-            return ending(session_id, "", answer)
-        try:
-            changes = await self._sessions.append_assistant(
-                session_id,
-                parent_id,
-                answer.parts,
-                model=model,
-                usage=answer.usage,
-                stop_reason=answer.stop_reason,
-            )
-        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-            await self._leave_in_journal(session_id, parent_id, answer)
-            return TurnFailed(session_id, "unsaved", str(error))
-        [node_id] = changes.added
-        self.changed(changes)
-        if changes.leaf_id != node_id:
-            answer.notes.append(BESIDE)
-        return ending(session_id, node_id, answer)
-
-    async def _leave_in_journal(self, session_id: str, parent_id: str, answer: Answer) -> None:
-        """Try to note the whole of an answer that could not be stored: it is recovered with the chat's next use."""
-        try:
-            await self._sessions.journal.note(session_id, parent_id, answer.parts)
-        except StoreUnavailable as error:
-            _log.info("an answer that could not be stored was not noted either: %s", error)
-
-    async def _give_up(self, session_id: str, parent_id: str) -> None:
-        """Nothing came of an answer: its branch is as it was before. What fails here is recovered later."""
-        try:
-            changes = await self._sessions.tree.give_up(session_id, parent_id)
-        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
-            _log.info("a branch could not be brought back to what it was: %s", error)
-            return
-        if changes is not None:
-            self.changed(changes)
 
     async def _check_room(self, start: _Start, ground: Ground, model: Model) -> None:
         """No request is sent that cannot fit: a question goes to the draft instead (C-13)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -50,10 +51,14 @@ class Branches:
 
     async def _switch(self, session_id: str, node_id: str) -> None:
         await self._answering.interrupted.recover(session_id)
-        checked_sound(await self._sessions.branch(session_id))
+        path = checked_sound(await self._sessions.branch(session_id))
+        if any(node.id == node_id for node in path):
+            end = None
+        else:
+            end = await self._sessions.tree.end_below(session_id, node_id)
         self._answering.refuse_if_busy(session_id)
         free = self._leases.free(session_id)
-        changes = await _unless_leased(self._sessions.tree.switch(session_id, node_id, allowed=free))
+        changes = await _unless_leased(self._sessions.tree.switch(session_id, node_id, end=end, allowed=free))
         if changes is not None:
             self._answering.changed(changes)
 
@@ -65,9 +70,10 @@ class Branches:
     async def _tell_tree(self, session_id: str, request: int) -> None:
         await self._answering.interrupted.recover(session_id)
         active = {node.id for node in (await self._sessions.branch(session_id)).nodes}
-        rows = [tree_row(node, is_active=node.id in active) for node in await self._sessions.tree.whole(session_id)]
-        for piece, more in row_pieces(rows):
+        nodes = await self._sessions.tree.whole(session_id)
+        for piece, more in row_pieces(tree_row(node, is_active=node.id in active) for node in nodes):
             self._emit(Tree(session_id, piece, more, request))
+            await asyncio.sleep(0)  # a large tree takes seconds, in which answers stream
 
 
 async def _unless_leased(operation: Awaitable[T]) -> T:

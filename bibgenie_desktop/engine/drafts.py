@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..protocol.messages import DraftAdded, Event
-from ..store.drafts import DraftStore
+from ..store.drafts import DraftStore, words_of_others
 from .views import text_pieces
 
 
@@ -31,6 +31,14 @@ class Drafts:
         added = await self._store.save(session_id, text, known=self._known.get(session_id, ""))
         self._known[session_id] = "\n\n".join(filter(None, (added, text)))
         self._tell(session_id, added)
+
+    async def add(self, session_id: str, text: str) -> None:
+        """Keep words that were written elsewhere in the window, above its draft. Raises StoreUnavailable."""
+        known = self.known(session_id)
+        stored = await self._store.put_above(session_id, text)
+        self._known[session_id] = stored
+        if stored != known:
+            self._tell(session_id, text if stored == text else words_of_others(stored, known=known, text=known))
 
     def known(self, session_id: str) -> str:
         """What the window knows as the draft."""

@@ -180,9 +180,9 @@ class Engine:
             await self._handle(command)
         except (Refused, NoFile) as error:
             self._emit(CommandFailed(error.code, str(error), command.request))
-        except (UnknownSession, NotAllowed) as error:
+        except UnknownSession as error:
             self._emit(CommandFailed("refused", str(error), command.request))
-        except ModelError as error:
+        except (NotAllowed, ModelError) as error:
             self._emit(CommandFailed(error.code, str(error), command.request))
         except StoreUnavailable as error:
             self._emit(CommandFailed(error.code, str(error), command.request))

@@ -7,6 +7,7 @@ import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
+from secrets import token_hex
 
 from ..protocol.messages import CommandDone, Event, ExportSession, ImportSession, SessionMade
 from ..store.sessions import SessionStore
@@ -61,7 +62,8 @@ def write_file(path: Path, text: str, *, overwrite: bool) -> None:
     is_begun = False
     try:
         place = Path(os.path.realpath(path)) if overwrite else path
-        beside = place.with_name(f".{place.name[:100]}.{os.getpid()}.part")
+        # No piece of the file's own name, which may be as long as a name can be.
+        beside = place.with_name(f".export-{token_hex(8)}.part")
         if place.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         if not overwrite and os.path.lexists(place):

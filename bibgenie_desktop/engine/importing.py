@@ -9,6 +9,7 @@ import json
 import re
 from base64 import b64decode
 from collections.abc import Mapping
+from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
@@ -45,6 +46,9 @@ class _Fault(Exception):
 def read_chat(path: Path) -> Chat:
     """The chat in a file. Raises NotImported. Reads and checks the whole file: to be called off the event loop."""
     try:
+        if path.exists() and not path.is_dir() and not path.is_file():
+            # Such as a pipe, which may wait for ever.
+            raise NotImported(f"{_named(path)} is no file; nothing was imported: choose another one.")
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)
     except FileNotFoundError as error:
@@ -303,9 +307,17 @@ def _cost(data: Mapping[str, Any]) -> float | None:
 
 def _time(data: Mapping[str, Any]) -> str:
     value = data.get("created_at")
-    if not isinstance(value, str) or not _TIME.fullmatch(value):
+    if not isinstance(value, str) or not _TIME.fullmatch(value) or not _is_in_the_calendar(value):
         raise _Fault("what stands as created_at in it is no time")
     return value
+
+
+def _is_in_the_calendar(time: str) -> bool:
+    try:
+        datetime.fromisoformat(time)
+    except ValueError:
+        return False
+    return True
 
 
 def _named(path: Path) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from ..sessions.parts import Part
 from ..store.database import StoreUnavailable
 from ..store.journal import JournalStore
+from .storage import Place
 
 JOURNAL_SECONDS = 0.5
 """The shortest time between two notes of one answer."""
@@ -25,15 +26,13 @@ class Journaling:
     def __init__(
         self,
         journal: JournalStore,
-        session_id: str,
-        question_id: str,
+        place: Place,
         so_far: Callable[[], Sequence[Part]],
         grown: asyncio.Event,
         pause: Callable[[], Awaitable[None]],
     ) -> None:
         self._journal = journal
-        self._session_id = session_id
-        self._question_id = question_id
+        self._place = place
         self._so_far = so_far
         self._pause = pause
         self._grown = grown
@@ -47,7 +46,7 @@ class Journaling:
             _log.error("the journal of an answer ended by a fault of the program", exc_info=error)
 
     async def _note(self) -> None:
-        trouble = ""
+        trouble, place = "", self._place
         while True:
             await self._grown.wait()
             self._grown.clear()
@@ -55,7 +54,7 @@ class Journaling:
             if not parts:
                 continue
             try:
-                await self._journal.note(self._session_id, self._question_id, parts)
+                await self._journal.note(place.session_id, place.parent_id, parts, answer=place.number)
                 trouble = ""
             except StoreUnavailable as error:
                 if str(error) != trouble:  # once, and not at each note

@@ -114,7 +114,8 @@ class ContinueAnswer:
 class EditMessage:
     """Ask a question of the branch in another way: `text` becomes a sibling of `node_id` and is answered (T-4).
 
-    Answered by TurnStarted or CommandFailed. What hung on the former question leaves the branch and stays stored.
+    Answered by TurnStarted or CommandFailed. What hung on the former question leaves the branch and stays stored. While
+    another engine answers in the chat, the code is `leased`, and the question is put into the draft: DraftAdded tells.
     """
 
     session_id: str

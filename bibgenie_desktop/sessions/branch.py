@@ -13,7 +13,15 @@ LONGEST_REASON = 200
 
 
 class NotAllowed(Exception):
-    """An operation that the tree refuses; `str()` is one plain sentence with the reason."""
+    """An operation that the tree refuses; `str()` is one plain sentence with the reason, `code` is for programs."""
+
+    code = "refused"
+
+
+class DamagedBranch(NotAllowed):
+    """An operation on a branch that is damaged, and can only be read (T-5)."""
+
+    code = "damaged"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from .parts import Part, TextPart
@@ -68,6 +68,7 @@ class ChangeSet:
     """What one operation changed, told to every window after the commit.
 
     `operation` is the operation's name, such as `append_user`. `added` are the ids of new nodes, parents first.
+    `answer` is the number of the answer that begins with it, 0 where none does: no two of a session have the same.
     """
 
     operation: str
@@ -75,3 +76,4 @@ class ChangeSet:
     leaf_id: str | None
     branch_revision: int
     added: tuple[str, ...] = ()
+    answer: int = field(default=0, compare=False)

@@ -7,6 +7,7 @@ from typing import TypeAlias
 from sqlalchemy import Connection
 
 from .database import Database
+from .tree_reading import forget_nodes
 
 _States: TypeAlias = dict[str, str]
 """What a session is, by its id: its columns in one text."""
@@ -62,7 +63,10 @@ class ForeignChanges:
         others: set[str] = set()
         if states != self._known:
             known = self._known
-            others, self._known = await self._database.write(lambda connection: _compare(connection, known))
+            others, states = await self._database.write(lambda connection: _compare(connection, known))
+            self._known = states
+            if others - states.keys():
+                forget_nodes()
         self._version = version
         return tuple(sorted(others))
 

@@ -17,6 +17,7 @@ from .leases import Guard, anyone, see_to
 from .removal import can_be_asked, choose_nodes, leaving, remove_rows
 from .schema import draft, erasure, session
 from .session_rows import read_session
+from .tree_reading import forget_nodes
 
 _GONE = "This chat was deleted for good and cannot be brought back."
 
@@ -93,7 +94,9 @@ class DeletionStore:
             remove_rows(connection, session_id)
             return True
 
-        return await self._database.write(transaction)
+        is_purged = await self._database.write(transaction)
+        forget_nodes()
+        return is_purged
 
     async def sweep(self) -> None:
         """Remove the drafts that were written into sessions which had been purged by then."""

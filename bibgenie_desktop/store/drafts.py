@@ -30,14 +30,21 @@ class DraftStore:
         """The draft of the session, "" if there is none."""
         return await self._database.read(lambda connection: _draft(connection, session_id))
 
-    async def put_above(self, session_id: str, text: str) -> None:
-        """Keep a question that was not taken: above the draft that is there, which is never overwritten (U-2)."""
+    async def put_above(self, session_id: str, text: str) -> str:
+        """Keep a question that was not taken: above the draft that is there, which is never overwritten (U-2).
 
-        def transaction(connection: Connection) -> None:
+        Where it stands there already, it is not put there again. Returns the draft.
+        """
+
+        def transaction(connection: Connection) -> str:
             known = _draft(connection, session_id)
-            self._put(connection, session_id, text if text.startswith(known.strip()) else f"{text}\n\n{known}")
+            kept = text if text.startswith(known.strip()) else f"{text}\n\n{known}"
+            if f"{known}\n\n".startswith(f"{text}\n\n"):
+                kept = known
+            self._put(connection, session_id, kept)
+            return kept
 
-        await self._database.write(transaction)
+        return await self._database.write(transaction)
 
     async def save(self, session_id: str, text: str, *, known: str | None = None) -> str:
         """Keep the draft; an empty one is removed.
@@ -78,4 +85,9 @@ def words_of_others(stored: str, *, known: str, text: str) -> str:
     """What of a stored draft was written by others, where a window knew it as `known` and has `text` now."""
     if stored.strip() in text or stored.strip() in known:
         return ""
-    return stored.replace(known, "", 1).strip() if known and known in stored else stored.strip()
+    others = stored.replace(known, "", 1) if known and known in stored else stored
+    # Two windows that each put the other's words above their own have the same paragraphs in another order.
+    paragraphs, here = others.split("\n\n"), {each.strip() for each in f"{known}\n\n{text}".split("\n\n")}
+    if here.isdisjoint(each.strip() for each in paragraphs if each.strip()):
+        return others.strip()
+    return "\n\n".join(each for each in paragraphs if each.strip() not in here).strip()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -64,15 +65,13 @@ def _after(text: str) -> str:
     return f"{kept.rstrip()}…"
 
 
-_TURNING = dict.fromkeys([0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A)])
+_TURNING = re.compile(r"[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def _shown(text: str) -> str:
     """`text` with single spaces for white space and control characters, kept at both ends; nothing turns it round."""
-    plain = "".join(
-        " " if unicodedata.category(character) in ("Cc", "Zl", "Zp", "Cs") else character
-        for character in text.translate(_TURNING)
-    )
+    plain = _UNSEEN.sub(" ", _TURNING.sub("", text))
     line = " ".join(plain.split())
     if not line:
         return " " if plain else ""

@@ -13,10 +13,12 @@ from .chats import Chat, Checkpoint, LedgerEntry
 from .database import Database
 from .encoding import Clock, encode_json, timestamp
 from .schema import blob, checkpoint, ledger_entry, session, session_node
-from .session_rows import NEVER, insert_node, note_use
+from .session_rows import NEVER, insert_nodes, note_use
 from .titles import clean_title
 
 UNNAMED = "Imported chat"
+_AT_ONCE = 200
+"""Messages that are made rows of at once: more are no faster, and take memory."""
 
 
 class ImportStore:
@@ -56,8 +58,10 @@ class ImportStore:
                     updated_at=now,
                 )
             )
-            for node in nodes:
-                insert_node(connection, session_id, _renamed(node, ids), chat.visited.get(node.id, NEVER))
+            for start in range(0, len(nodes), _AT_ONCE):
+                added = nodes[start : start + _AT_ONCE]
+                rows = [(_renamed(node, ids), chat.visited.get(node.id, NEVER)) for node in added]
+                insert_nodes(connection, session_id, rows)
             if chat.session.leaf_id is not None:
                 leaf = {"leaf_id": ids[chat.session.leaf_id]}
                 connection.execute(session.update().where(session.c.id == session_id).values(leaf))

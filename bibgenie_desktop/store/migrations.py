@@ -130,6 +130,7 @@ _MIGRATIONS: Mapping[int, tuple[str, ...]] = {
         "ALTER TABLE session ADD COLUMN is_pinned INTEGER NOT NULL DEFAULT '0'",
         "ALTER TABLE session ADD COLUMN archived_at TEXT",
         "ALTER TABLE session ADD COLUMN deleted_at TEXT",
+        "CREATE INDEX session_leaf ON session (leaf_id)",
         "ALTER TABLE session_node ADD COLUMN visited INTEGER NOT NULL DEFAULT '0'",
         # A session holds the whole path to each of its nodes, also where a row was put in by hand.
         """

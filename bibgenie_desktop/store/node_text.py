@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlalchemy import Connection, text
 
 from ..sessions.citations import TOKEN
@@ -68,6 +70,17 @@ def _texts(stored: str) -> list[str]:
 def index_node(connection: Connection, added: Node) -> None:
     """Within the transaction that stores a node: let it be found."""
     _index(connection, added.id, added.parts)
+
+
+def index_nodes(connection: Connection, added: Sequence[Node]) -> None:
+    """Within the transaction that stores them: let them be found."""
+    last = connection.exec_driver_sql("SELECT coalesce(max(id), 0) FROM node_text").scalar_one()
+    found = ((each.id, well_formed(folded(searched(each.parts)))) for each in added)
+    if rows := [{"node_id": identity, "text": words} for identity, words in found if words]:
+        connection.execute(node_text.insert(), rows)
+        connection.exec_driver_sql(
+            "INSERT INTO node_fts(rowid, text) SELECT id, text FROM node_text WHERE id > ?", (last,)
+        )
 
 
 def fill_node_text(connection: Connection) -> None:

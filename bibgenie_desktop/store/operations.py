@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any, Literal, TypeAlias, cast, get_args
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, literal_column, select
 
 from ..sessions.branch import NotAllowed
 from ..sessions.operations import (
@@ -22,7 +22,14 @@ from ..sessions.parts import UndecodablePart
 from .database import Database
 from .encoding import Clock, decode_json, encode_json, timestamp
 from .schema import operation
-from .session_rows import read_session
+from .session_rows import UnknownSession, read_session
+
+Outcome: TypeAlias = Literal["confirmed", "failed", "unknown"]
+OUTCOMES: frozenset[str] = frozenset(get_args(Outcome))
+
+_GONE = "This change is no longer known: its chat was deleted."
+# Ids are random and clocks jump: the order in which they were stored is SQLite's.
+_STORED: ColumnElement[int] = literal_column("operation.rowid")
 
 
 class OperationStore:
@@ -77,10 +84,12 @@ class OperationStore:
         return await self._step(operation_id, "attempted", target_version=target_version, is_checked=True)
 
     async def finish(
-        self, operation_id: str, state: OperationState, *, result: Mapping[str, Any] | None = None
+        self, operation_id: str, outcome: Outcome, *, result: Mapping[str, Any] | None = None
     ) -> Operation:
-        """How an attempt went: `confirmed`, `failed` or `unknown`. Raises NotAllowed."""
-        return await self._step(operation_id, state, result=result)
+        """How an attempt went. Raises NotAllowed."""
+        if outcome not in OUTCOMES:
+            raise ValueError(f"{outcome!r} ends no attempt")  # an approval is never given in this way
+        return await self._step(operation_id, outcome, result=result)
 
     async def unfinished(self, session_id: str) -> list[Operation]:
         """What of a session is still to come, the oldest first: after a restart as before it (T-6).
@@ -91,7 +100,7 @@ class OperationStore:
 
         def transaction(connection: Connection) -> list[Operation]:
             mine = select(operation).where(operation.c.session_id == session_id, operation.c.state.in_(UNFINISHED))
-            rows = connection.execute(mine.order_by(operation.c.id)).all()
+            rows = connection.execute(mine.order_by(_STORED)).all()
             return [_operation_from(row) for row in rows]
 
         now = self._clock()
@@ -111,12 +120,16 @@ class OperationStore:
             now = self._clock()
             row = connection.execute(select(operation).where(operation.c.id == operation_id)).one_or_none()
             if row is None:
-                raise NotAllowed("This change is no longer known; nothing was written.")
-            found = _operation_from(row)
+                raise NotAllowed(_GONE)
+            try:
+                found = _operation_from(row)
+            except UndecodablePart as error:
+                raise NotAllowed(f"This change cannot be read, and is left as it is: {error}.") from error
             check_step(found, state)
             refusal: NotAllowed | None = None
             if is_checked:
                 try:
+                    _see_that_it_is_there(connection, found.session_id)
                     check_approval(found, target_version, now)
                 except NotAllowed as error:
                     refusal = error
@@ -133,6 +146,14 @@ class OperationStore:
         if isinstance(stored, NotAllowed):
             raise stored
         return stored
+
+
+def _see_that_it_is_there(connection: Connection, session_id: str) -> None:
+    """Raises NotAllowed where the chat was deleted, though that may still be undone: nobody can see it any more."""
+    try:
+        read_session(connection, session_id)
+    except UnknownSession as error:
+        raise NotAllowed("The chat of this change was deleted; nothing was written.") from error
 
 
 def _operation_from(row: Row[Any]) -> Operation:

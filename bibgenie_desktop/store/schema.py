@@ -55,6 +55,7 @@ session = Table(
     Column("archived_at", Text),
     Column("deleted_at", Text),
 )
+Index("session_leaf", session.c.leaf_id)
 
 session_node = Table(
     "session_node",

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
 
 from ..sessions.nodes import ROLES, Role
 from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from .database import Database
-from .encoding import decode_parts
+from .encoding import decode_parts, encode_json
 from .excerpts import Excerpt, excerpt
 from .node_text import searched
 from .search_query import Phrase, expression, phrases
@@ -73,12 +74,10 @@ class _Search:
         self._connection = connection
         self._wanted = wanted
         self._limit = limit
-        self._branches: dict[str, frozenset[str]] = {}
 
     def found(self) -> Found:
         titles = self._titles()
-        places = [place for place, _ in zip(self._places(), range(self._limit + 1), strict=False)]
-        messages = [(self._hit(place), place.words) for place in places]
+        messages = [(self._hit(place), place.words) for place in islice(self._places(), self._limit + 1)]
         named = [hit for hit in titles if not any(_repeats(hit, message, words) for message, words in messages)]
         leaves = {hit.node_id for hit in named}
         hits = [*named, *(message for message, _ in messages if message.node_id not in leaves)]
@@ -87,20 +86,23 @@ class _Search:
     def _titles(self) -> list[Hit]:
         """The chats whose titles hold all phrases, each with its last message; of those that share it, one."""
         found: dict[str, Hit] = {}
-        for row in self._connection.execute(_TITLES):
-            title = well_formed(str(row.title))
-            words = _folded_title(title)
-            if row.role not in ROLES or row.leaf_id in found or not all(each.places(words) for each in self._wanted):
+        for place, session_id, stored, leaf_id, archived_at in self._connection.exec_driver_sql(_TITLES).all():
+            words = _folded_title(stored)
+            if leaf_id in found or not all(each.places(words) for each in self._wanted):
                 continue
-            found[row.leaf_id] = Hit(
-                well_formed(str(row.id)),
+            last = self._connection.exec_driver_sql(_LAST, {"place": place}).one_or_none()
+            if last is None or last.role not in ROLES:
+                continue  # its branch is damaged there: it has nothing to lead to
+            title = well_formed(str(stored))
+            found[leaf_id] = Hit(
+                session_id,
                 title,
-                well_formed(str(row.leaf_id)),
-                row.role,
-                well_formed(str(row.created_at)),
+                leaf_id,
+                last.role,
+                str(last.created_at),
                 excerpt(title, self._wanted, text_folded=words),
                 is_active=True,
-                is_archived=row.archived_at is not None,
+                is_archived=archived_at is not None,
             )
             if len(found) > self._limit:
                 break
@@ -108,21 +110,40 @@ class _Search:
 
     def _places(self) -> Iterator[_Place]:
         """The messages that are found and belong to a chat, the best first, each with the chat that it opens."""
-        wanted, size, start = expression(self._wanted), self._limit + 1, 0
-        while identities := self._ranked(wanted, size, start):
-            for identity in identities:
-                chats = self._connection.execute(_CHATS, {"id": identity}).all()
-                if chats:
-                    active = next((chat for chat in chats if chat.node_id in self._branch(chat.id, chat.leaf_id)), None)
-                    message = self._connection.execute(_MESSAGE, {"id": identity}).one_or_none()
-                    if message is None or message.role not in ROLES:
-                        continue  # damaged: opening the chat tells of it
-                    yield _Place(active or chats[0], message, active is not None)
-            start += size
+        values: dict[str, Any] = {"expression": expression(self._wanted), "size": self._limit + 1, "start": 0}
+        while identities := self._connection.exec_driver_sql(_RANKED, values).scalars().all():
+            chats: dict[int, list[Any]] = {}
+            for chat in self._connection.exec_driver_sql(_CHATS, {"ids": encode_json(list(identities))}).all():
+                chats.setdefault(chat.id, []).append(chat)
+            shown = self._shown(chats)
+            messages = self._connection.exec_driver_sql(_MESSAGES, {"ids": encode_json(list(chats))}).all()
+            known = {message.id: message for message in messages}
+            for identity in filter(known.__contains__, identities):
+                active = shown.get(identity)
+                yield _Place(active or chats[identity][0], known[identity], active is not None)
+            values["start"] += values["size"]
 
-    def _ranked(self, wanted: str, size: int, start: int) -> Sequence[int]:
-        values = {"expression": wanted, "size": size, "start": start}
-        return self._connection.execute(_RANKED, values).scalars().all()
+    def _shown(self, chats: Mapping[int, Sequence[Any]]) -> dict[int, Any]:
+        """For each message the first of its chats that has it on its active branch, as far as one has.
+
+        Nearly always the first of all: only where it has not, the next two are looked at, then the next four.
+        """
+        shown: dict[int, Any] = {}
+        begin, size = 0, 1
+        while waiting := {identity: each[begin:] for identity, each in chats.items() if identity not in shown}:
+            looked_at = [(identity, chat) for identity, each in waiting.items() for chat in each[:size]]
+            if not looked_at:
+                break
+            values = {
+                "sessions": encode_json(sorted({chat.place for _, chat in looked_at})),
+                "ids": encode_json(list(waiting)),
+            }
+            on_branch = {tuple(row) for row in self._connection.exec_driver_sql(_ON_BRANCHES, values).all()}
+            for identity, chat in looked_at:
+                if identity not in shown and (chat.place, chat.node_id) in on_branch:
+                    shown[identity] = chat
+            begin, size = begin + size, 2 * size
+        return shown
 
     def _hit(self, place: _Place) -> Hit:
         chat, message = place.chat, place.message
@@ -131,21 +152,15 @@ class _Search:
         except UndecodablePart:
             words = place.words
         return Hit(
-            well_formed(str(chat.id)),
+            chat.session_id,
             well_formed(str(chat.title)),
-            well_formed(str(chat.node_id)),
+            chat.node_id,
             message.role,
-            well_formed(str(message.created_at)),
+            str(message.created_at),
             excerpt(words, self._wanted, text_folded=place.words),
             place.is_active,
             chat.archived_at is not None,
         )
-
-    def _branch(self, session_id: str, leaf_id: object) -> frozenset[str]:
-        if session_id not in self._branches:
-            rows = self._connection.execute(_BRANCH, {"leaf": None if leaf_id is None else well_formed(str(leaf_id))})
-            self._branches[session_id] = frozenset(rows.scalars())
-        return self._branches[session_id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,40 +180,34 @@ def _repeats(hit: Hit, message: Hit, words: str) -> bool:
     return hit.session_id == message.session_id and words.startswith(_folded_title(hit.title))
 
 
-_folded_title = lru_cache(20_000)(folded)
+@lru_cache(20_000)
+def _folded_title(stored: object) -> str:
+    return folded(well_formed(str(stored)))
 
-# A session's leaf is joined: one whose branch is damaged there has nothing to lead to.
-_TITLES = text(
+
+# Sessions by their places: the id of a damaged one may be none that can be asked for.
+_TITLES = """
+    SELECT rowid, id, title, leaf_id, archived_at FROM session WHERE deleted_at IS NULL ORDER BY used DESC, id
     """
-    SELECT session.id, title, leaf_id, archived_at, role, node.created_at FROM session JOIN node ON node.id = leaf_id
-    WHERE deleted_at IS NULL ORDER BY used DESC, session.id
-    """
-)
-_RANKED = text(
-    """
+_LAST = "SELECT role, node.created_at FROM session JOIN node ON node.id = leaf_id WHERE session.rowid = :place"
+_RANKED = """
     SELECT rowid FROM node_fts WHERE node_fts MATCH :expression ORDER BY rank, rowid DESC LIMIT :size OFFSET :start
     """
-)
-_CHATS = text(
-    """
-    SELECT session.id, title, leaf_id, archived_at, node_text.node_id
+_CHATS = """
+    SELECT node_text.id, session.rowid AS place, session.id AS session_id, title, archived_at, node_text.node_id
     FROM node_text JOIN session_node ON session_node.node_id = node_text.node_id
     JOIN session ON session.id = session_node.session_id
-    WHERE node_text.id = :id AND deleted_at IS NULL ORDER BY used DESC, session.id
+    WHERE node_text.id IN (SELECT value FROM json_each(:ids)) AND deleted_at IS NULL ORDER BY used DESC, session.id
     """
-)
-_MESSAGE = text(
+_MESSAGES = """
+    SELECT node_text.id, role, parts, created_at, text FROM node_text JOIN node ON node.id = node_text.node_id
+    WHERE node_text.id IN (SELECT value FROM json_each(:ids))
     """
-    SELECT role, parts, created_at, text FROM node_text JOIN node ON node.id = node_text.node_id
-    WHERE node_text.id = :id
-    """
-)
-_BRANCH = text(
-    """
-    WITH RECURSIVE walk(id, parent_id) AS (
-        SELECT id, parent_id FROM node WHERE id = :leaf
-        UNION SELECT node.id, node.parent_id FROM walk JOIN node ON node.id = walk.parent_id
+_ON_BRANCHES = """
+    WITH RECURSIVE walk(place, id) AS (
+        SELECT rowid, leaf_id FROM session WHERE rowid IN (SELECT value FROM json_each(:sessions))
+        UNION SELECT place, node.parent_id FROM walk JOIN node ON node.id = walk.id WHERE node.parent_id IS NOT NULL
     )
-    SELECT id FROM walk
+    SELECT place, id FROM walk
+    WHERE id IN (SELECT node_id FROM node_text WHERE node_text.id IN (SELECT value FROM json_each(:ids)))
     """
-)

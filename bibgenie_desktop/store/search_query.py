@@ -29,12 +29,15 @@ class Phrase:
 
     def places(self, text: str) -> list[int]:
         """Where it begins in a folded text, MOST_PLACES at most."""
+        # With a space before each: where a word goes on as the phrase begins is never looked at.
+        spaced, wanted = f" {text}", f" {self.tokens}"
         found: list[int] = []
-        at = -1
-        while len(found) < MOST_PLACES and (at := text.find(self.tokens, at + 1)) >= 0:
-            end = at + len(self.tokens)
-            if (at == 0 or text[at - 1] == " ") and (self.is_beginning or text[end : end + 1] in ("", " ")):
+        at = spaced.find(wanted)
+        while at >= 0 and len(found) < MOST_PLACES:
+            end = at + len(wanted)
+            if self.is_beginning or spaced[end : end + 1] in ("", " "):
                 found.append(at)
+            at = spaced.find(wanted, at + 1)
         return found
 
 

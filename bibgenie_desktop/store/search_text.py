@@ -23,8 +23,15 @@ from .search_marks import DROPPED, JOINED_MARKS, PLAIN, SINGLE
 
 # Two classes: Python looks a character up at once only in one that ends at U+FFFF.
 _LOW, _HIGH = ("".join(sorted(mark for mark in JOINED_MARKS if (mark > "\uffff") is high)) for high in (False, True))
-_RUN = re.compile(rf"[\x00-\x7f]+(?![{_LOW}]|[{_HIGH}])|.(?:[{_LOW}]|[{_HIGH}])*", re.DOTALL)
+_JOINED = rf"(?:[{_LOW}]|(?=[\U00010000-\U0010ffff])[{_HIGH}])"
+_RUN = re.compile(rf"[\x00-\x7f]+(?!{_JOINED})|.{_JOINED}*", re.DOTALL)
 """ASCII, up to a letter that a mark follows; or one character with the marks behind it."""
+_MARKED = re.compile(rf".{_JOINED}+", re.DOTALL)
+"""A character that has marks, with them."""
+_BETWEEN_WORDS = re.compile(r"[ \n](?=[A-Za-z0-9])|(?=[\u4e00-\u9fff])")
+"""Where a text can be cut and each half folded by itself, whatever it is."""
+_STRETCH = 200
+"""Characters that are folded at once."""
 _ASCII_TOKEN = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]+")
 _ASCII = {code: chr(code).lower() if chr(code).isalnum() else " " for code in range(128)}
 _MARK = re.compile(f"[{DROPPED}]")
@@ -37,7 +44,12 @@ def folded(text: str) -> str:
         return " ".join(text.translate(_ASCII).split())
     if JOINED_MARKS.isdisjoint(text):
         return " ".join(text.translate(_CHARACTERS).split())
-    pieces = (run.translate(_ASCII) if run.isascii() else _cluster(run) for run in _RUN.findall(text))
+    pieces: list[str] = []
+    end = 0
+    for marked in _MARKED.finditer(text):
+        pieces += (text[end : marked.start()].translate(_CHARACTERS), _cluster(marked[0]))
+        end = marked.end()
+    pieces.append(text[end:].translate(_CHARACTERS))
     return " ".join("".join(pieces).split())
 
 
@@ -46,9 +58,10 @@ def origin(text: str, start: int, end: int) -> tuple[int, int]:
 
     A letter is taken with all its marks. Reads `text` only as far as it must; beyond its end both are its length.
     """
-    first, last, at = -1, len(text), 0
-    is_parted = False
-    for piece, begin, stop in _pieces(text):
+    leap, at = _leap(text, start)
+    first, last = -1, len(text)
+    is_parted = leap > 0
+    for piece, begin, stop in _pieces(text, leap):
         if piece == " ":
             is_parted = True
             continue
@@ -66,9 +79,24 @@ def origin(text: str, start: int, end: int) -> tuple[int, int]:
     return (first, last) if first >= 0 else (len(text), len(text))
 
 
-def _pieces(text: str) -> Iterator[tuple[str, int, int]]:
-    """What the folded text is made of, each piece with its place in `text`; " " is what parts tokens."""
-    for run in _RUN.finditer(text):
+def _leap(text: str, start: int) -> tuple[int, int]:
+    """A place between two words of `text`, and how many characters everything before it folds to: at most `start`.
+
+    Folding whole stretches is far faster than looking at each character.
+    """
+    place, at = 0, 0
+    while between := _BETWEEN_WORDS.search(text, place + _STRETCH):
+        tokens = folded(text[place : between.start()])
+        after = at + len(tokens) + (1 if at and tokens else 0)
+        if after >= start:
+            break
+        place, at = between.start(), after
+    return place, at
+
+
+def _pieces(text: str, place: int) -> Iterator[tuple[str, int, int]]:
+    """What the folded text is made of from a place on, each piece with its own; " " is what parts tokens."""
+    for run in _RUN.finditer(text, place):
         if run[0].isascii():
             for token in _ASCII_TOKEN.finditer(run[0]):
                 piece = token[0].lower() if token[0].isalnum() else " "

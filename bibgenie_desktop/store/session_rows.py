@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from reprlib import Repr
 from typing import Any, cast
 
@@ -12,7 +13,7 @@ from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from ..sessions.usage import Usage
 from .encoding import decode_json, decode_parts, encode_json, encode_parts
-from .node_text import index_node
+from .node_text import index_node, index_nodes
 from .schema import node, session, session_node
 
 LARGEST_REVISION = 2**62
@@ -91,32 +92,45 @@ def node_of(
     return Node(
         identity,
         _text_or_none(parent_id),
-        cast(Role, role),
+        cast("Role", role),
         parts,
         well_formed(str(created_at)),
         _text_or_none(model),
         usage,
-        cast(StopReason | None, stop_reason),
+        cast("StopReason | None", stop_reason),  # in quotes: the union would be put together for every node
     )
 
 
 def insert_node(connection: Connection, session_id: str, added: Node, revision: int) -> None:
     """Store a node that is at the end of the session's branch from `revision` on, or NEVER was."""
-    connection.execute(
-        _INSERT_NODE,
-        {
-            "id": added.id,
-            "parent_id": added.parent_id,
-            "role": added.role,
-            "parts": encode_parts(added.parts),
-            "model": added.model,
-            "usage": None if added.usage is None else encode_json(added.usage.to_json()),
-            "stop_reason": added.stop_reason,
-            "created_at": added.created_at,
-        },
-    )
+    connection.execute(_INSERT_NODE, _row_of(added))
     connection.execute(_INSERT_SESSION_NODE, {"session_id": session_id, "node_id": added.id, "visited": revision})
     index_node(connection, added)
+
+
+def insert_nodes(connection: Connection, session_id: str, added: Sequence[tuple[Node, int]]) -> None:
+    """Store nodes as `insert_node` does, each with its revision: far faster for many. Parents stand before children."""
+    if not added:
+        return
+    connection.execute(_INSERT_NODE, [_row_of(each) for each, _ in added])
+    connection.execute(
+        _INSERT_SESSION_NODE,
+        [{"session_id": session_id, "node_id": each.id, "visited": revision} for each, revision in added],
+    )
+    index_nodes(connection, [each for each, _ in added])
+
+
+def _row_of(added: Node) -> dict[str, str | None]:
+    return {
+        "id": added.id,
+        "parent_id": added.parent_id,
+        "role": added.role,
+        "parts": encode_parts(added.parts),
+        "model": added.model,
+        "usage": None if added.usage is None else encode_json(added.usage.to_json()),
+        "stop_reason": added.stop_reason,
+        "created_at": added.created_at,
+    }
 
 
 def move_leaf(connection: Connection, session_id: str, leaf_id: str | None, revision: int) -> None:
@@ -126,12 +140,13 @@ def move_leaf(connection: Connection, session_id: str, leaf_id: str | None, revi
     connection.execute(_VISIT, values)
 
 
-def note_use(connection: Connection, session_id: str, model: str | None, now: str) -> None:
-    """The session is the one that was used last, and no more put away.
+def note_use(connection: Connection, session_id: str, model: str | None, now: str) -> int:
+    """The session is the one that was used last, and no more put away. Returns the number of this use, which grows.
 
     Its place in the list does not hang on the clock, which may jump.
     """
-    connection.execute(_NOTE_USE, {"wanted": session_id, "new_model": model, "now": now})
+    used = connection.execute(_NOTE_USE, {"wanted": session_id, "new_model": model, "now": now}).scalar()
+    return used if isinstance(used, int) else 0
 
 
 def _is_text(stored: object) -> bool:
@@ -166,4 +181,5 @@ _NOTE_USE = (
         model=func.coalesce(bindparam("new_model"), session.c.model),
         archived_at=None,
     )
+    .returning(session.c.used)
 )

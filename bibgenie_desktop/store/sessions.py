@@ -20,7 +20,7 @@ from .drafts import DraftStore, SentDraft
 from .encoding import Clock, decode_json, timestamp
 from .exporting import ExportStore
 from .importing import ImportStore
-from .journal import JournalStore, begin_journal, end_journal
+from .journal import JournalStore, begin_journal, end_journal, read_journal
 from .leases import Guard, anyone, see_to
 from .migrations import RESTORING, check_file, migrate
 from .schema import node, session
@@ -140,11 +140,11 @@ class SessionStore:
             added = Node(self._new_id(), leaf_id, "user", tuple(parts), now)
             insert_node(connection, identity, added, revision + 1)
             move_leaf(connection, identity, added.id, revision + 1)
-            note_use(connection, identity, model, now)
+            begun = note_use(connection, identity, model, now)
             begin_journal(connection, identity, added.id, beginning="ask", model=model, now=now)
             if sent_draft is not None:
                 self.drafts.take_off(connection, session_id, sent_draft)
-            return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,))
+            return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,), begun)
 
         return await self._database.write(transaction)
 
@@ -157,12 +157,13 @@ class SessionStore:
         model: str,
         usage: Usage | None,
         stop_reason: StopReason,
+        answer: int | None = None,
     ) -> ChangeSet:
-        """Store an answer under `parent_id`.
+        """Store an answer under `parent_id`; its number is `answer`, as its beginning had it, or None for whichever.
 
-        The session's leaf moves to it if the branch still ends at `parent_id`; if it has moved meanwhile, the
-        answer is stored beside it, reachable as a sibling, and the branch stays where the user brought it.
-        Raises UnknownSession, NotAllowed.
+        The session's leaf moves to it if the branch still ends at `parent_id`; if it has moved meanwhile, or another
+        answer streams there, it is stored beside it, reachable as a sibling, and the branch stays where the user
+        brought it. Raises UnknownSession, NotAllowed.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
@@ -173,10 +174,11 @@ class SessionStore:
                 raise NotAllowed("The question of this answer is no longer stored.")
             check_append("assistant", node_from(parent), stop_reason)
             added = Node(self._new_id(), parent_id, "assistant", tuple(parts), now, model, usage, stop_reason)
-            is_at_end = found.leaf_id == parent_id
+            end_journal(connection, session_id, parent_id, answer)
+            streaming = read_journal(connection, session_id)
+            is_at_end = found.leaf_id == parent_id and (streaming is None or streaming.parent_id != parent_id)
             revision = found.branch_revision + 1
             insert_node(connection, session_id, added, revision if is_at_end else NEVER)
-            end_journal(connection, session_id, parent_id)
             if not is_at_end:
                 return ChangeSet("append_assistant", session_id, found.leaf_id, found.branch_revision, (added.id,))
             move_leaf(connection, session_id, added.id, revision)

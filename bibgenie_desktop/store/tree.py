@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sqlalchemy import Connection, insert
 
-from ..sessions.branch import NotAllowed, check_append
+from ..sessions.branch import DamagedBranch, NotAllowed, check_append
 from ..sessions.branch import Path as BranchPath
 from ..sessions.nodes import ChangeSet, Node, Session
 from ..sessions.parts import Part, TextPart, ToolCallPart, UndecodablePart
@@ -31,12 +31,19 @@ from .tree_reading import (
 from .tree_sql import ADOPT, INTERRUPTED, LAST_VISITED
 
 
+class End(NamedTuple):
+    """Where a branch will end: found in a session at `branch_revision`."""
+
+    branch_revision: int
+    node_id: str
+
+
 class TreeStore:
     """The session tree in the history's file.
 
-    A damaged branch can be read only (T-5): operations on it raise NotAllowed, but for `fork` at a node whose own way
-    to the root is sound, and `continue_damaged`. All methods raise UnknownSession where there is no such session, and
-    StoreUnavailable when the file fails; NotHeld where a transaction is not `allowed`.
+    A damaged branch can be read only (T-5): operations on it raise DamagedBranch, but for `fork` at a node whose own
+    way to the root is sound, and `continue_damaged`. All methods raise UnknownSession where there is no such session,
+    and StoreUnavailable when the file fails; NotHeld where a transaction is not `allowed`.
     """
 
     def __init__(self, database: Database, *, clock: Clock, new_id: Callable[[], str]) -> None:
@@ -87,9 +94,9 @@ class TreeStore:
             added = Node(self._new_id(), edited(line.heads, node_id), "user", tuple(parts), now)
             insert_node(connection, session_id, added, revision)
             move_leaf(connection, session_id, added.id, revision)
-            note_use(connection, session_id, model, now)
+            begun = note_use(connection, session_id, model, now)
             begin_journal(connection, session_id, added.id, beginning="edit", model=model, now=now)
-            return ChangeSet("edit", session_id, added.id, revision, (added.id,))
+            return ChangeSet("edit", session_id, added.id, revision, (added.id,), begun)
 
         return await self._database.write(transaction)
 
@@ -126,10 +133,25 @@ class TreeStore:
 
         return await self._database.write(transaction)
 
-    async def switch(self, session_id: str, node_id: str, *, allowed: Guard = anyone) -> ChangeSet | None:
+    async def end_below(self, session_id: str, node_id: str) -> End:
+        """Where `switch` will let the branch end. Raises NotAllowed.
+
+        In a large tree it is looked for longer than others should wait for the file.
+        """
+
+        def transaction(connection: Connection) -> End:
+            found = read_session(connection, session_id)
+            return End(found.branch_revision, _end_below(connection, session_id, node_id))
+
+        return await self._database.read(transaction)
+
+    async def switch(
+        self, session_id: str, node_id: str, *, end: End | None = None, allowed: Guard = anyone
+    ) -> ChangeSet | None:
         """Let the branch lead through a node of the session, down to where it was left (T-4).
 
-        None where it does so already. Raises NotAllowed.
+        `end` is what `end_below` found, and is looked for anew if the branch has changed since. None where the branch
+        leads there already. Raises NotAllowed.
         """
 
         def transaction(connection: Connection) -> ChangeSet | None:
@@ -137,20 +159,18 @@ class TreeStore:
             found, line = self._sound(connection, session_id)
             if any(head.id == node_id for head in line.heads):
                 return None
-            if read_own_head(connection, session_id, node_id) is None:
-                raise NotAllowed("This message is not part of the chat.")
-            wanted = {"session": session_id, "top": node_id}
-            leaf_id = connection.exec_driver_sql(LAST_VISITED, wanted).scalar_one()
+            is_known = end is not None and end.branch_revision == found.branch_revision
+            leaf_id = end.node_id if end is not None and is_known else _end_below(connection, session_id, node_id)
             if read_line(connection, leaf_id).damage is not None:
-                raise NotAllowed("The messages there are damaged: the chat stays where it is.")
+                raise DamagedBranch("The messages there are damaged: the chat stays where it is.")
             revision = found.branch_revision + 1
             move_leaf(connection, session_id, leaf_id, revision)
             return ChangeSet("switch", session_id, leaf_id, revision)
 
         return await self._database.write(transaction)
 
-    async def give_up(self, session_id: str, parent_id: str) -> ChangeSet | None:
-        """Nothing came of the answer that began under `parent_id`: its journal ends.
+    async def give_up(self, session_id: str, parent_id: str, *, answer: int | None = None) -> ChangeSet | None:
+        """Nothing came of the answer that began under `parent_id`, with the number `answer` or any: its journal ends.
 
         After a retry or a continuation the branch goes back to where it was, if it still ends at `parent_id`; else it
         stays as it is, which None says.
@@ -159,7 +179,7 @@ class TreeStore:
         def transaction(connection: Connection) -> ChangeSet | None:
             found = read_session(connection, session_id)
             journalled = read_journal(connection, session_id)
-            if journalled is None or journalled.parent_id != parent_id:
+            if journalled is None or not journalled.is_of(parent_id, answer):
                 return None
             return _go_back(connection, found, journalled)
 
@@ -184,7 +204,7 @@ class TreeStore:
                 parts = decode_parts(journalled.stored_parts)
             except UndecodablePart:
                 return None
-            if not _is_worth_keeping(parts) or self._is_former_answer(connection, journalled, parts):
+            if not _worth_keeping(parts) or self._is_former_answer(connection, journalled, parts):
                 return _go_back(connection, found, journalled)
             return self._keep_interrupted(connection, found, journalled, parts)
 
@@ -246,7 +266,7 @@ class TreeStore:
         if is_moved:
             revision += 1
             move_leaf(connection, found.id, parent_id, revision)
-        note_use(connection, found.id, model, now)
+        begun = note_use(connection, found.id, model, now)
         begin_journal(
             connection,
             found.id,
@@ -257,7 +277,7 @@ class TreeStore:
             previous_leaf_id=found.leaf_id if is_moved else None,
             parts=parts,
         )
-        return ChangeSet(beginning, found.id, parent_id, revision)
+        return ChangeSet(beginning, found.id, parent_id, revision, answer=begun)
 
     def _kept(self, connection: Connection, node_id: str) -> tuple[Part, ...]:
         """The parts of the answer that is gone on with."""
@@ -265,7 +285,7 @@ class TreeStore:
         try:
             return () if row is None else node_from(row).parts
         except UndecodablePart as error:
-            raise NotAllowed(f"This answer cannot be read: write it anew ({error}).") from error
+            raise DamagedBranch(f"This answer cannot be read: write it anew ({error}).") from error
 
     def _fork(self, connection: Connection, source: Session, node_id: str) -> ChangeSet:
         now, identity, revision = self._now(), self._new_id(), 1
@@ -320,15 +340,22 @@ class TreeStore:
             return False
         before = read_branch(connection, journalled.previous_leaf_id).nodes
         former = next((node for node in reversed(before) if node.role == "assistant"), None)
-        return former is not None and former.parts == tuple(parts)
+        return former is not None and _is_start(_worth_keeping(parts), _worth_keeping(former.parts))
 
     def _now(self) -> str:
         return timestamp(self._clock())
 
 
+def _end_below(connection: Connection, session_id: str, node_id: str) -> str:
+    if read_own_head(connection, session_id, node_id) is None:
+        raise NotAllowed("This message is not part of the chat.")
+    found: str = connection.exec_driver_sql(LAST_VISITED, {"session": session_id, "top": node_id}).scalar_one()
+    return found
+
+
 def _refuse_damaged(damage: str | None) -> None:
     if damage is not None:
-        raise NotAllowed(f"This chat is damaged and can only be read: {damage}.")
+        raise DamagedBranch(f"This chat is damaged and can only be read: {damage}.")
 
 
 def _go_back(connection: Connection, found: Session, journalled: Journalled) -> ChangeSet | None:
@@ -342,8 +369,21 @@ def _go_back(connection: Connection, found: Session, journalled: Journalled) -> 
     return ChangeSet("give_up", found.id, previous, revision)
 
 
-def _is_worth_keeping(parts: Sequence[Part]) -> bool:
-    return any(isinstance(part, ToolCallPart) or (isinstance(part, TextPart) and part.text.strip()) for part in parts)
+def _worth_keeping(parts: Sequence[Part]) -> list[TextPart | ToolCallPart]:
+    return [
+        part for part in parts if isinstance(part, ToolCallPart) or (isinstance(part, TextPart) and part.text.strip())
+    ]
+
+
+def _is_start(parts: Sequence[TextPart | ToolCallPart], whole: Sequence[TextPart | ToolCallPart]) -> bool:
+    """Whether these parts say nothing that `whole` does not; of its last text the end may be missing."""
+    *before, last = parts
+    if len(parts) > len(whole) or before != list(whole[: len(before)]):
+        return False
+    other = whole[len(before)]
+    if isinstance(last, TextPart) and isinstance(other, TextPart):
+        return other.text.startswith(last.text)
+    return last == other
 
 
 def _settled(part: Part) -> Part:

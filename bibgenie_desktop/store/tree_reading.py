@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -16,6 +16,8 @@ from ..sessions.text import well_formed
 from ..sessions.tree import Line, NodeHead, Unreadable, Versions, checkpoint_damage, last_sound, line_to_root, versions
 from .session_rows import node_of
 from .tree_sql import BESIDE, BRANCH, FIRST_KEPT, FIRST_KEPT_OF_SESSION, HEADS, NEWEST, OWN_HEAD, WHOLE
+
+T = TypeVar("T")
 
 REMEMBERED, REMEMBERED_CHARACTERS = 4_000, 4_000
 """Nodes are decoded once, which costs more than reading them: as many of the last ones, up to that length, are kept."""
@@ -74,16 +76,7 @@ def read_versions(connection: Connection, session_id: str, leaf_id: str | None) 
 
 def read_whole(connection: Connection, session_id: str) -> list[Node | Unreadable]:
     """Every node of the session in the order in which they were stored, so that parents come first."""
-    found: list[Node | Unreadable] = []
-    for row in connection.exec_driver_sql(WHOLE, {"session": session_id}):
-        if row[1] is None:
-            found.append(Unreadable(well_formed(str(row[0])), None, "it is missing"))
-            continue
-        try:
-            found.append(node_of(*row[1:]))
-        except UndecodablePart as error:
-            found.append(Unreadable(well_formed(str(row[1])), _parent(row[2]), str(error)[:LONGEST_REASON]))
-    return found
+    return _taken(connection, WHOLE, {"session": session_id}, _node_or_none)
 
 
 def read_last_sound(connection: Connection, session_id: str, leaf_id: str | None) -> str | None:
@@ -103,8 +96,24 @@ def read_last_sound(connection: Connection, session_id: str, leaf_id: str | None
     return last_sound(leaf_id, heads, broken, _first_kept(stored))
 
 
+def _node_or_none(row: Sequence[Any]) -> Node | Unreadable:
+    """A node of a session, from its id there and its own columns."""
+    if row[1] is None:
+        return Unreadable(well_formed(str(row[0])), None, "it is missing")
+    try:
+        return node_of(*row[1:])
+    except UndecodablePart as error:
+        return Unreadable(well_formed(str(row[1])), _parent(row[2]), str(error)[:LONGEST_REASON])
+
+
 def _rows(connection: Connection, statement: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """The rows of a query over many nodes, without what a function of ours costs for every text of them.
+    return _taken(connection, statement, parameters, tuple)
+
+
+def _taken(
+    connection: Connection, statement: str, parameters: dict[str, Any], take: Callable[[Sequence[Any]], T]
+) -> list[T]:
+    """The rows of a query over many nodes, each taken so, without what a function of ours costs for every text of them.
 
     Where a text is not UTF-8, or the file fails, they are read in the connection's own way.
     """
@@ -112,12 +121,12 @@ def _rows(connection: Connection, statement: str, parameters: dict[str, Any]) ->
     assert isinstance(driver, sqlite3.Connection)
     tolerant, driver.text_factory = driver.text_factory, str
     try:
-        return driver.execute(statement, parameters).fetchall()
+        return [take(row) for row in driver.execute(statement, parameters)]
     except sqlite3.Error:
         pass
     finally:
         driver.text_factory = tolerant
-    return [tuple(row) for row in connection.exec_driver_sql(statement, parameters)]
+    return [take(row) for row in connection.exec_driver_sql(statement, parameters)]
 
 
 def _nodes(rows: Iterable[tuple[Any, ...]]) -> dict[str, Node | Exception]:
@@ -133,6 +142,16 @@ def _nodes(rows: Iterable[tuple[Any, ...]]) -> dict[str, Node | Exception]:
 
 # Keyed by the whole row: a file that was changed meanwhile is read as it is now.
 _node = lru_cache(REMEMBERED)(node_of)
+
+
+def forget_nodes() -> None:
+    """Keep no decoded node in memory: some were deleted (T-7)."""
+    _node.cache_clear()
+
+
+def remembered() -> int:
+    """How many decoded nodes are kept in memory."""
+    return _node.cache_info().currsize
 
 
 def _head(node: Node) -> NodeHead:

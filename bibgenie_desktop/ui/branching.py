@@ -73,6 +73,17 @@ class Branching(QObject):
         """A new chat became a session."""
         self._edits.setdefault(conversation.session_id, conversation.edits)
 
+    @property
+    def being_written(self) -> list[tuple[str, str]]:
+        """What is being written in the places of questions and is not on its way to the engine, which keeps that: each
+        with its chat."""
+        edits = ((session_id, each.of(each.node_id)) for session_id, each in self._edits.items())
+        return [
+            (session_id, edit.text)
+            for session_id, edit in edits
+            if edit is not None and not edit.sending and edit.text.strip() not in ("", edit.asked.strip())
+        ]
+
     # What is allowed
 
     @staticmethod

@@ -120,16 +120,21 @@ class Drafts:
         draft.insert_at = place + len(words) if draft.text[place:].startswith(words) else 0
         return draft.text
 
-    def began(self, session_id: str) -> None:
-        """The new chat became the session `session_id`: what was typed since is that session's."""
+    def began(self, session_id: str, *, moves: bool = True) -> None:
+        """The new chat became the session `session_id`. What was typed since `moves` to it, or is another new chat's,
+        as is what is held there: it is saved again, as the engine emptied the draft with the question."""
         new = self._drafts.setdefault(NEW_CHAT, _Draft())
-        typed, held, new.held = new.text, new.held, ""
-        self.saved(NEW_CHAT, "")
-        if typed or held:
+        typed, was_edited = new.text, bool(new.whole)
+        if moves:
+            new.text = ""
+        new.told.append("")
+        new.changes += 1
+        new.edited = bool(new.whole)
+        if was_edited:
             # It may have been saved as the new chat's.
-            self.edited(NEW_CHAT, "")
+            self.edited(NEW_CHAT, new.text)
+        if moves and typed:
             self.edited(session_id, typed)
-            self.hold(session_id, held)
 
     def saved(self, session_id: str, text: str) -> None:
         """The engine keeps this text."""
@@ -184,4 +189,10 @@ def _words_of_others(stored: str, draft: _Draft) -> str:
     if words in draft.text or words in draft.held or words in {each.strip() for each in draft.told}:
         return ""
     known = next((each for each in reversed(draft.told) if each and each in stored), "")
-    return stored.replace(known, "", 1).strip() if known else words
+    others = stored.replace(known, "", 1) if known else stored
+    here = {each.strip() for each in draft.whole.split("\n\n")}
+    paragraphs = [each for each in others.split("\n\n") if each.strip()]
+    # Another window may have the same paragraphs in another order.
+    if here.isdisjoint(each.strip() for each in paragraphs):
+        return others.strip()
+    return "\n\n".join(each for each in paragraphs if each.strip() not in here).strip()

@@ -91,10 +91,11 @@ class SessionListing:
         self._request = 0
 
     def _tell(self) -> None:
+        titles, deleted = self._titles, self._deleted
         self._show(
             tuple(
-                replace(row, title=self._titles.get(row.id, row.title))
+                replace(row, title=titles[row.id]) if row.id in titles else row
                 for row in self._sessions
-                if row.id not in self._deleted
+                if row.id not in deleted
             )
         )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QActionGroup, QPaintEvent
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
+from PySide6.QtGui import QActionGroup, QKeyEvent, QMouseEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -30,6 +30,7 @@ LONGEST_LISTED = 80
 """Characters of a model's name in the menu."""
 FEWEST_FIGURES = 14
 """Of the button's width, where room is scarce."""
+OPENING_KEYS = (Qt.Key.Key_Space, Qt.Key.Key_Select, Qt.Key.Key_Down, Qt.Key.Key_Up)
 
 
 class ModelPicker(QToolButton):
@@ -102,6 +103,26 @@ class ModelPicker(QToolButton):
         cut = metrics.elidedText(self.text(), Qt.TextElideMode.ElideRight, self.width() - around, mnemonic)
         option.text = isolated(cut)
         QStylePainter(self).drawComplexControl(QStyle.ComplexControl.CC_ToolButton, option)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """Open the menu."""
+        if event.button() == Qt.MouseButton.LeftButton:
+            self.open_menu()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open the menu with the keys that press a button, and with those that open a list."""
+        if event.key() in OPENING_KEYS:
+            self.open_menu()
+        else:
+            super().keyPressEvent(event)
+
+    def open_menu(self) -> None:
+        """Show the menu above the button or, where there is no room, under it."""
+        # Qt itself would run an event loop of its own until the menu is closed.
+        size, room = self._menu.sizeHint(), self.screen().availableGeometry()
+        corner = self.mapToGlobal(QPoint(self.width() - size.width() if self.isRightToLeft() else 0, 0))
+        above = corner - QPoint(0, size.height())
+        self._menu.popup(above if above.y() >= room.top() else corner + QPoint(0, self.height()))
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the direction of the window."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ..protocol.messages import TurnFailed, TurnFinished
 from ..sessions.nodes import STABLE
 from .chat.conversation import Conversation
-from .drafts import Drafts
+from .drafts import NEW_CHAT, Drafts
 
 MOST_QUEUED = 3
 """Questions that wait in one chat."""
@@ -25,6 +25,8 @@ class Queue:
         self._drafts = drafts
         self._send = send
         self._tell = tell
+        self._unborn: list[Conversation] = []
+        """Chats in which questions wait and which are no sessions yet: they share one stored draft."""
 
     def add(self, conversation: Conversation, text: str) -> bool:
         """Let what stands in the draft wait; tells whether there is room for it."""
@@ -64,7 +66,17 @@ class Queue:
 
     def keep(self, conversation: Conversation) -> None:
         """Have what waits kept with the draft of its chat."""
-        self._drafts.hold(conversation.session_id, "\n\n".join(conversation.queue))
+        if not conversation.session_id and conversation not in self._unborn:
+            self._unborn.append(conversation)
+        self._unborn = [each for each in self._unborn if each.queue and not each.session_id]
+        keeping = [conversation] if conversation.session_id else self._unborn
+        self._drafts.hold(conversation.session_id, "\n\n".join(text for each in keeping for text in each.queue))
+
+    def began(self, conversation: Conversation) -> None:
+        """A new chat became a session: what waits in it is that one's, what waits in other new chats is not."""
+        self._unborn = [each for each in self._unborn if each is not conversation]
+        self._drafts.hold(NEW_CHAT, "\n\n".join(text for each in self._unborn for text in each.queue))
+        self.keep(conversation)
 
     def _changed(self, conversation: Conversation) -> None:
         self.keep(conversation)

@@ -25,16 +25,22 @@ class SessionDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self._theme = theme
         self._signs = _Signs(theme.colours)
-        self._heights: dict[str, tuple[int, int]] = {}
-        """Of a heading and of a chat, by the font: a long list asks for each line."""
+        self._sizes: tuple[QSize, QSize] | None = None
+        """Of a heading and of a chat."""
+
+    def measure_again(self) -> None:
+        """The letters are others."""
+        self._sizes = None
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """The size of a line."""
-        key = option.font.key()
-        if key not in self._heights:
+        # A long list asks for each line at once: no more is done here than must be.
+        if self._sizes is None:
             title, detail = (QFontMetrics(font).height() for font in _fonts(option.font))
-            self._heights[key] = detail + 18, title + detail + 18
-        return QSize(120, self._heights[key][bool(index.data(SessionRole.SESSION_ID))])
+            self._sizes = QSize(120, detail + 18), QSize(120, title + detail + 18)
+        model = index.model()
+        assert isinstance(model, SessionListModel)
+        return self._sizes[model.is_chat(index.row())]
 
     def createEditor(
         self, parent: QWidget, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex

@@ -3,11 +3,10 @@ archive."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from enum import IntEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
@@ -32,8 +31,7 @@ class SessionRole(IntEnum):
     IS_FORK = Qt.ItemDataRole.UserRole + 5
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
+class _Line(NamedTuple):
     """`session` is the chat that it is about, `heading` its text otherwise. `origin` is the title of the chat that a
     fork was made from, None for no fork and "" for one that is gone."""
 
@@ -70,7 +68,7 @@ class SessionListModel(QAbstractListModel):
         self._clock = clock
         self._lines: list[_Line] = []
         self._rows: dict[str, int] = {}
-        self._sections: tuple[date, dict[str, Section]] = date.min, {}
+        self._sections: tuple[date, dict[str, Age]] = date.min, {}
         """Of the times of this day: what is the same for all chats of a long list is worked out once."""
         self.unfolded = False
         """Whether the archive is shown."""
@@ -81,12 +79,12 @@ class SessionListModel(QAbstractListModel):
         """Show these chats, the last used first. `titles` are those of all chats, also of ones that are left out."""
         self.unfolded = unfolded
         titles = {row.id: row.title for row in sessions} if titles is None else titles
-        today = self._clock()
         lines: list[_Line] = []
         sections: dict[Section, list[SessionRow]] = {"pinned": [], "today": [], "week": [], "older": []}
+        section_of = self._sections_of(self._clock())
         for session in sessions:
             if not session.is_archived:
-                sections[self._section(session, today)].append(session)
+                sections["pinned" if session.is_pinned else section_of(session.updated_at)].append(session)
         for section, rows in sections.items():
             if rows:
                 lines.append(_Line("heading", self._heading(section)))
@@ -99,8 +97,12 @@ class SessionListModel(QAbstractListModel):
         if lines != self._lines:
             self.beginResetModel()
             self._lines = lines
-            self._rows = {line.session_id: row for row, line in enumerate(lines) if line.session_id}
+            self._rows = {line.session.id: row for row, line in enumerate(lines) if line.session}
             self.endResetModel()
+
+    def is_chat(self, row: int) -> bool:
+        """Whether a chat stands in this row."""
+        return self._lines[row].session is not None
 
     def row_of(self, session_id: str) -> int:
         """The row of a chat, -1 if it is not listed."""
@@ -160,17 +162,20 @@ class SessionListModel(QAbstractListModel):
             case _:
                 return None
 
-    def _section(self, session: SessionRow, today: datetime) -> Section:
-        if session.is_pinned:
-            return "pinned"
+    def _sections_of(self, today: datetime) -> Callable[[str], Age]:
+        """Tells for a time in which section what was used then stands."""
         day = today.astimezone().date()
         if self._sections[0] != day:
             self._sections = day, {}
         known = self._sections[1]
-        if session.updated_at not in known:
-            moment = local(session.updated_at)
-            known[session.updated_at] = age(moment, today) if moment else "older"
-        return known[session.updated_at]
+
+        def section(used: str) -> Age:
+            if used not in known:
+                moment = local(used)
+                known[used] = age(moment, today) if moment else "older"
+            return known[used]
+
+        return section
 
     def _detail(self, session: SessionRow) -> str:
         turns = self.tr("1 question") if session.turns == 1 else self.tr("{count} questions")
@@ -212,6 +217,9 @@ def _line(session: SessionRow, depth: int, titles: Mapping[str, str]) -> _Line:
 def _families(rows: Sequence[SessionRow]) -> Iterator[tuple[SessionRow, int]]:
     """Each chat with its depth: forks under the chat they were made from, where the one used last of them stands."""
     here = {row.id: row for row in rows}
+    if not any(row.forked_from_id in here for row in rows):
+        yield from ((row, 0) for row in rows)
+        return
     forks: dict[str, list[SessionRow]] = {}
     for row in rows:
         if row.forked_from_id in here:
@@ -219,6 +227,9 @@ def _families(rows: Sequence[SessionRow]) -> Iterator[tuple[SessionRow, int]]:
     told: set[str] = set()
     for row in rows:
         if row.id in told:
+            continue
+        if row.id not in forks and row.forked_from_id not in here:
+            yield row, 0
             continue
         first = row
         above = {first.id}

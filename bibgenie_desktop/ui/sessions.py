@@ -55,12 +55,13 @@ class SessionList(QListView):
         self._unfolded = False
         self._sessions = SessionListModel(clock, self)
         self.setModel(self._sessions)
-        self.setItemDelegate(SessionDelegate(theme, self))
+        self._lines = SessionDelegate(theme, self)
+        self.setItemDelegate(self._lines)
         self._current = ""
         self.clicked.connect(self._choose)
         self.customContextMenuRequested.connect(self._pop_menu_up)
         self._sessions.renamed.connect(self.renamed)
-        self.itemDelegate().closeEditor.connect(self._show, Qt.ConnectionType.QueuedConnection)
+        self._lines.closeEditor.connect(self._show, Qt.ConnectionType.QueuedConnection)
         theme.changed.connect(self.viewport().update)
 
     def show_sessions(self, sessions: Sequence[SessionRow]) -> None:
@@ -133,6 +134,12 @@ class SessionList(QListView):
         """Room for some lines."""
         return QSize(super().minimumSizeHint().width(), self.fontMetrics().lineSpacing() * FEWEST_LINES)
 
+    def changeEvent(self, event: QEvent) -> None:
+        """Measure the lines again in other letters."""
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
+            self._lines.measure_again()
+        super().changeEvent(event)
+
     def event(self, event: QEvent) -> bool:
         """Keep Escape from being a shortcut while it leads back to the search."""
         override = event.type() == QEvent.Type.ShortcutOverride and bool(self._words)
@@ -199,7 +206,8 @@ class SessionList(QListView):
             # Who searches wants to find: what was put away too.
             unfolded = self._unfolded or bool(self._words)
             titles = {each.id: each.title for each in self._all}
-            self._sessions.show([each for each in self._all if self._matches(each.title)], titles, unfolded=unfolded)
+            found = [each for each in self._all if self._matches(each.title)] if self._words else self._all
+            self._sessions.show(found, titles, unfolded=unfolded)
             self.mark(self._current)
 
     def _unfold(self, unfolded: bool) -> None:

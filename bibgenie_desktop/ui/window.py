@@ -4,34 +4,24 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
-from PySide6.QtWidgets import (
-    QApplication,
-    QHBoxLayout,
-    QLineEdit,
-    QMainWindow,
-    QPlainTextEdit,
-    QSplitter,
-    QStackedWidget,
-    QToolButton,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QPlainTextEdit, QSplitter
 
 from ..protocol.messages import LibraryProgress, ModelState
 from .about import AboutDialog
 from .actions import fill_menus, make_actions
-from .branch_panel import BranchPanel, ChatArea
+from .branch_panel import BranchPanel
 from .chat.body import RenderBody
 from .chat.conversation import Conversation
 from .chat.view import MessageList
+from .chat_pane import ChatPane
 from .composer_panel import ComposerPanel
 from .controller import Controller
 from .empty_page import EmptyPage
 from .find_bar import FindBar
-from .icons import fork_icon, icon_size
-from .labels import ElidedLabel, plain_line
+from .icons import fork_icon
+from .labels import plain_line
 from .link_dialog import LinkQuestions
 from .links import LinkRouter
 from .message_actions import MessageActions
@@ -39,20 +29,14 @@ from .session_actions import SessionActions
 from .shortcuts import ShortcutsDialog
 from .side_pane import SidePane
 from .status_line import StatusLine
-from .theme import Theme, column_width, figures, palette, sized, style_sheet
+from .theme import Theme, figures, palette, style_sheet
 from .times import Clock
 from .timing import MakeTimer
 
-CHAT_FIGURES = 36
-"""Of the smallest width of the chat."""
 NARROW_FIGURES = 104
 """Of the window's width under which the chats at the side fold away; more than both need."""
-LIST_LINES = 2
-"""Of the smallest height of the chat's messages."""
 SPARE_LINES = 8
 """Of the smallest window's height, for a sentence above the composer and a question of some lines."""
-OVERHANG = 24
-"""Pixels that the composer is wider than the text above it, at either side."""
 
 
 class MainWindow(QMainWindow):
@@ -90,9 +74,17 @@ class MainWindow(QMainWindow):
         self._panel = ComposerPanel()
         self.composer = self._panel.composer
         self._branches = BranchPanel(theme, clock, make_timer)
-        self._title = ElidedLabel("chatTitle")
         self._status = StatusLine(make_timer)
         self._actions = make_actions(self)
+        self._chat = ChatPane(
+            self._actions.branch_map,
+            self._find_bar,
+            self._branches,
+            self.message_list,
+            self._empty,
+            self._panel,
+            self._status,
+        )
         self._lay_out()
         fill_menus(self, self._actions)
         MessageActions(self._actions, self.message_list, controller, self)
@@ -141,59 +133,13 @@ class MainWindow(QMainWindow):
     # Making
 
     def _lay_out(self) -> None:
-        header = QWidget()
-        header.setObjectName("chatHeader")
-        header.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        title_row = QHBoxLayout(header)
-        title_row.setContentsMargins(22, 11, 22, 11)
-        title_row.addWidget(self._title, 1)
-        map_button = QToolButton()
-        map_button.setObjectName("branchMapButton")
-        map_button.setDefaultAction(self._actions.branch_map)
-        map_button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        map_button.setIconSize(icon_size(map_button.font()))
-        map_button.setAutoRaise(True)
-        title_row.addWidget(map_button)
-        self._title.setFont(sized(self._title.font(), 1.15))
-
-        self._pages = QStackedWidget()
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self.message_list)
-
-        foot = QVBoxLayout()
-        foot.setSpacing(6)
-        foot.addWidget(self._panel)
-        foot.addWidget(self._status)
-        column = QWidget()
-        column.setMaximumWidth(column_width(self.font()) + 2 * OVERHANG)
-        column.setLayout(foot)
-        foot.setContentsMargins(0, 0, 0, 0)
-        centred = QHBoxLayout()
-        centred.setContentsMargins(14, 6, 14, 8)
-        centred.addStretch(1)
-        centred.addWidget(column, 1000)
-        centred.addStretch(1)
-
-        chat = QWidget()
-        chat.setObjectName("chatPane")
-        chat.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
-        middle = QVBoxLayout(chat)
-        middle.setContentsMargins(0, 0, 0, 0)
-        middle.setSpacing(0)
-        middle.addWidget(header)
-        middle.addWidget(self._find_bar)
-        middle.addWidget(ChatArea(self._branches, self._pages), 1)
-        middle.addLayout(centred)
-
         splitter = QSplitter()
         splitter.setObjectName("mainSplitter")
         splitter.setHandleWidth(1)
         splitter.setChildrenCollapsible(False)
         splitter.addWidget(self._side)
-        splitter.addWidget(chat)
+        splitter.addWidget(self._chat)
         splitter.setStretchFactor(1, 1)
-        chat.setMinimumWidth(figures(self.font(), CHAT_FIGURES))
-        self._pages.setMinimumHeight(self.fontMetrics().lineSpacing() * LIST_LINES)
         splitter.setSizes([252, 928])
         self.setCentralWidget(splitter)
         order = (
@@ -362,7 +308,7 @@ class MainWindow(QMainWindow):
             self._find_bar.hide()
         untitled = self.tr("Untitled chat") if conversation.session_id else self.tr("New chat")
         title = plain_line(conversation.title) or untitled
-        self._title.say(title)
+        self._chat.title.say(title)
         # Qt reads [*] as a place for a mark, unless it is doubled.
         self.setWindowTitle(f"{title.replace('[*]', '[*][*]')} – BibGenie")
         self.session_list.mark(conversation.session_id)
@@ -393,7 +339,7 @@ class MainWindow(QMainWindow):
     def _show_emptiness(self) -> None:
         conversation = self.message_list.model().conversation
         empty = conversation.loaded and not conversation.messages
-        self._pages.setCurrentWidget(self._empty if empty else self.message_list)
+        self._chat.show_empty(empty)
         for action in (self._actions.find, self._actions.newest):
             action.setEnabled(bool(conversation.messages))
         self._show_recalling()

@@ -385,26 +385,6 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Mehr Fragen können nicht warten: bitte eine der wartenden ändern oder entfernen.</translation>
     </message>
     <message>
-        <source>The engine is starting…</source>
-        <translation>Die Engine startet…</translation>
-    </message>
-    <message>
-        <source>It is being started again.</source>
-        <translation>Sie wird neu gestartet.</translation>
-    </message>
-    <message>
-        <source>It was not started again.</source>
-        <translation>Sie wurde nicht neu gestartet.</translation>
-    </message>
-    <message>
-        <source>The engine ended in the middle of this answer. Your question is stored; what was kept of the answer is shown once the engine answers again.</source>
-        <translation>Die Engine endete mitten in dieser Antwort. Die Frage ist gespeichert; was von der Antwort erhalten ist, wird gezeigt, sobald die Engine wieder antwortet.</translation>
-    </message>
-    <message>
-        <source>The engine ended before it took this question: send it again.</source>
-        <translation>Die Engine endete, bevor sie diese Frage annahm: bitte noch einmal senden.</translation>
-    </message>
-    <message>
         <source>This chat was deleted in another window. What you were writing is kept in a new chat.</source>
         <translation>Dieser Chat wurde in einem anderen Fenster gelöscht. Der angefangene Text steht in einem neuen Chat.</translation>
     </message>
@@ -1019,6 +999,21 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>Notices</name>
+    <message>
+        <source>The engine is starting…</source>
+        <translation>Die Engine startet…</translation>
+    </message>
+    <message>
+        <source>It is being started again.</source>
+        <translation>Sie wird neu gestartet.</translation>
+    </message>
+    <message>
+        <source>It was not started again.</source>
+        <translation>Sie wurde nicht neu gestartet.</translation>
+    </message>
+</context>
+<context>
     <name>PassageOpener</name>
     <message>
         <source>The engine does not answer, which knows where the file is.</source>
@@ -1319,6 +1314,17 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>d MMM yyyy</source>
         <translation>d. MMM yyyy</translation>
+    </message>
+</context>
+<context>
+    <name>Turns</name>
+    <message>
+        <source>The engine ended in the middle of this answer. Your question is stored; what was kept of the answer is shown once the engine answers again.</source>
+        <translation>Die Engine endete mitten in dieser Antwort. Die Frage ist gespeichert; was von der Antwort erhalten ist, wird gezeigt, sobald die Engine wieder antwortet.</translation>
+    </message>
+    <message>
+        <source>The engine ended before it took this question: send it again.</source>
+        <translation>Die Engine endete, bevor sie diese Frage annahm: bitte noch einmal senden.</translation>
     </message>
 </context>
 <context>

@@ -117,6 +117,25 @@ def test_a_backup_that_is_damaged_is_told(program: Program, chat: str) -> None:
     assert ids(program) == []
 
 
+def test_a_chat_that_is_gone_is_never_said_to_be_unchanged(program: Program, chat: str) -> None:
+    """Where the history can be marked, and then no more be written: the disk became full, say."""
+    with closing(sqlite3.connect(history(program))) as connection:
+        connection.execute("CREATE TRIGGER full BEFORE DELETE ON session BEGIN SELECT RAISE(ABORT, 'no room'); END")
+        connection.commit()
+    ended = program.run("delete", chat, "--yes", "--json")
+    assert (ended.code, json.loads(ended.out)) == (1, {"id": chat, "wiped": False})
+    assert ended.err.startswith("The chat is deleted, but its bytes could not be wiped off the disk yet; ")
+    assert ids(program) == []
+    with closing(sqlite3.connect(history(program))) as connection:
+        connection.execute("DROP TRIGGER full")
+        connection.execute("UPDATE session SET deleted_at = '2020-01-01T00:00:00.000Z'")
+        connection.commit()
+    assert program.run("ask", "What is a locator?", "--zotero", "demo").code == 0
+    [other] = ids(program)
+    assert program.run("delete", other, "--yes").code == 0
+    assert traces(program.profile) == {}
+
+
 def test_what_a_window_could_not_finish_is_deleted_too(program: Program, chat: str) -> None:
     assert program.run("ask", "What is a locator?", "--zotero", "demo").code == 0
     other, _ = ids(program)

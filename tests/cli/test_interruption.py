@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import Program, finished
+from tests.cli.program import CHECKOUT, Program, finished
 from tests.servers.llm import LlmServer
 
 QUESTION = "What is front matter?"
@@ -66,6 +66,16 @@ async def test_a_stop_in_the_middle_of_an_answer_keeps_the_part_that_came(progra
     question, answer = nodes(program, row["id"])
     assert question["parts"][0]["text"] == QUESTION
     assert (answer["parts"][0]["text"], answer["stop_reason"]) == ("Front matter ", "cancelled")
+
+
+@pytest.mark.req("A-1")
+def test_a_stop_while_the_program_is_loaded_is_one_word(tmp_path: Path) -> None:
+    (tmp_path / "sqlalchemy.py").write_text(
+        "import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n", encoding="utf-8"
+    )
+    program = Program(tmp_path, {"PYTHONPATH": f"{tmp_path}{os.pathsep}{CHECKOUT}"})
+    ended = program.run("sessions")
+    assert (ended.code, ended.out, ended.err) == (1, "", "Stopped.\n")
 
 
 def is_journalled(program: Program) -> bool:

@@ -48,6 +48,9 @@ def test_chats_are_listed_the_last_used_first(program: Program, chat: str) -> No
         "branch_revision",
         "model",
         "updated_at",
+        "forked_from_id",
+        "is_pinned",
+        "is_archived",
     }
     assert (rows[0]["turns"], rows[0]["branch_revision"], rows[0]["model"]) == (1, 2, "offline")
     assert rows[0]["tokens"] > 100

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from bibgenie_desktop.protocol.messages import (
     CommandFailed,
     DraftAdded,
+    EditMessage,
     OpenSession,
     SaveDraft,
     SendMessage,
@@ -20,7 +23,7 @@ from bibgenie_desktop.protocol.messages import (
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers, says
 from tests.engine.shelf import Shelf
-from tests.engine.test_leases import Clock, Heart, two
+from tests.engine.test_leases import Clock, Heart, held, streaming, two
 
 
 def slow(*steps: object) -> ScriptedModel:
@@ -147,3 +150,79 @@ async def test_a_draft_that_nobody_else_touched_is_told_to_nobody(shelf: Shelf, 
         await room.send("whole")
         assert room.told(DraftAdded) == []
         assert await room.sessions.drafts.read("") == ""
+
+
+class StuckClock(Clock):
+    """A clock of leases that, once it is `armed`, halts the transaction in which it is read for the second time."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.armed = False
+        self.entered = asyncio.Event()
+        self.go_on = threading.Event()
+        self._loop = asyncio.get_running_loop()
+        self._reads = 0
+
+    def __call__(self) -> datetime:
+        self._reads += self.armed
+        if self._reads == 2:
+            self._loop.call_soon_threadsafe(self.entered.set)
+            self.go_on.wait(60)
+        return super().__call__()
+
+
+@pytest.mark.req("T-6", "U-3")
+@pytest.mark.parametrize("end", ["the engine closes", "it is given up"])
+async def test_a_question_that_is_being_stored_meanwhile_is_in_one_place(
+    shelf: Shelf, tmp_path: Path, end: str
+) -> None:
+    """In the chat, and not in the draft as well; the chat is free."""
+    clock = StuckClock()
+    async with running(shelf, tmp_path, ScriptedModel(answers("One.")), now=clock) as room:
+        session_id = await room.send("First?")
+        clock.armed = True
+        asking = asyncio.create_task(room.engine.handle(SendMessage("Second?", session_id, request=5)))
+        await clock.entered.wait()
+        if end == "the engine closes":
+            ending = asyncio.create_task(room.engine.close())
+            await asyncio.sleep(0)
+        else:
+            asking.cancel()
+            ending = asking
+        clock.go_on.set()
+        await asyncio.wait([asking, ending])
+        assert [node.text for node in await room.branch(session_id)] == ["First?", "One.", "Second?"]
+        assert await room.sessions.drafts.read(session_id) == ""
+        assert (await room.sessions.tree.interrupted(), held(room)) == ([], [])
+        if end == "the engine closes":
+            refusal = room.last(CommandFailed)
+            assert (refusal.code, refusal.request) == ("closing", 5)
+            assert "your question is stored" in refusal.sentence
+        else:
+            assert asking.cancelled()
+
+
+@pytest.mark.req("T-4", "U-3")
+async def test_an_edited_question_that_is_refused_stands_above_the_draft_and_the_window_is_told(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    """At once, and once: however often it is tried."""
+    gate = Gate()
+    busy = ScriptedModel([*says("Half "), gate, *answers("whole.")])
+    async with two(shelf, tmp_path, busy, ScriptedModel()) as (one, other):
+        session_id = await streaming(one, gate)
+        [question] = await one.branch(session_id)
+        await other.engine.handle(OpenSession(session_id))
+        await other.engine.handle(SaveDraft("mine", session_id))
+        await other.sessions.drafts.put_above(session_id, "From a command?")
+        for _ in range(2):
+            await other.engine.handle(EditMessage(session_id, question.id, "Rather?"))
+        assert [failed.code for failed in other.told(CommandFailed)] == ["leased", "leased"]
+        assert [(added.session_id, added.text) for added in other.told(DraftAdded)] == [
+            (session_id, "Rather?\n\nFrom a command?")
+        ]
+        await other.engine.handle(SaveDraft("Rather?\n\nFrom a command?\n\nmine, longer", session_id))
+        assert await other.sessions.drafts.read(session_id) == "Rather?\n\nFrom a command?\n\nmine, longer"
+        assert len(other.told(DraftAdded)) == 1
+        gate.opened.set()
+        await one.engine.turns_settled()

@@ -16,12 +16,14 @@ from bibgenie_desktop.protocol.messages import (
     CommandDone,
     CommandFailed,
     ContinueDamaged,
+    EditMessage,
     FetchTree,
     Fork,
     OpenSession,
     Retry,
     SendMessage,
     SessionMade,
+    StopTurn,
     SwitchTo,
     Tree,
 )
@@ -231,3 +233,31 @@ async def test_an_interrupted_answer_is_in_the_tree_before_it_is_left(shelf: She
         await other.engine.handle(FetchTree(session_id))
         assert [row.excerpt for row in other.last(Tree).rows] == ["First?", "One.", "Half"]
         gate.opened.set()
+
+
+@pytest.mark.req("T-5")
+async def test_what_a_damaged_way_forbids_is_refused_as_damage(shelf: Shelf, tmp_path: Path) -> None:
+    """Also a fork at a sound answer, and on a chat whose own branch is sound."""
+    model = ScriptedModel(answers("One."), answers("Two."), answers("Other."))
+    async with running(shelf, tmp_path, model) as room:
+        session_id, path = await talked(room, "First?", "Second?")
+        await room.engine.handle(EditMessage(session_id, path[0].id, "Rather?"))
+        await room.engine.turns_settled()
+        damage(room, path[1].id)
+        await room.engine.handle(Fork(session_id, path[3].id))
+        assert codes(room) == ["damaged"]
+        assert [made for made in room.events if isinstance(made, SessionMade)] == []
+
+
+@pytest.mark.req("T-4", "S-3")
+async def test_while_a_large_tree_is_told_other_commands_are_carried_out(shelf: Shelf, tmp_path: Path) -> None:
+    async with running(shelf, tmp_path, ScriptedModel()) as room:
+        session_id = ""
+        for _ in range(300):
+            begun = await room.sessions.append_user(session_id, [TextPart("w" * 400)], title="t", model="m")
+            session_id = begun.session_id
+        telling = asyncio.create_task(room.engine.handle(FetchTree(session_id)))
+        await room.until(Tree)
+        await asyncio.gather(telling, room.engine.handle(StopTurn(session_id, request=5)))
+        kinds = [type(event) for event in room.events]
+        assert kinds.index(CommandDone) < len(kinds) - 1 - kinds[::-1].index(Tree)

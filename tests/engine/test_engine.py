@@ -204,6 +204,7 @@ async def test_an_answer_that_cannot_be_stored_is_one_sentence(shelf: Shelf, tmp
         assert (failed.code, failed.node_id, question.role) == ("unsaved", "", "user")
         assert failed.sentence.startswith("The history (")
         assert "nothing was changed" in failed.sentence
+        assert failed.sentence.endswith("The answer is kept aside and comes into the chat when that is opened again.")
         alter(room, "DROP TRIGGER stuck")
         await room.send("Again?", session_id)
         assert (await room.branch(session_id))[-1].text == "There."

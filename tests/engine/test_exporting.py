@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
+from markdown_it import MarkdownIt
 
 from bibgenie_desktop.engine.exporting import chat_file
 from bibgenie_desktop.engine.exporting.outline import sections
@@ -66,6 +68,47 @@ def test_what_is_no_text_of_the_chat_stands_in_it_literally() -> None:
     assert f"*Attached: {literal}*" in exported
     assert "*get\\_item: cancelled*" in exported
     assert exported.endswith("Half\n\n*The answer ended early: cancelled.*\n")
+
+
+@pytest.mark.req("T-8")
+@pytest.mark.parametrize(
+    ("written", "is_open"),
+    [
+        ("```\ncode", True),
+        ("```python\nx = 1\n\n# y", True),
+        ("~~~~ text\n~~~\nstill code", True),
+        ("````\n```\n", True),
+        ("text\n```", True),
+        ("```\ncode\n```", False),
+        ("```\n```", False),
+        ("- item\n\n  ```\n  code", False),
+        ("> ```\n> code", False),
+        ("so\n\n    ```\n    code", False),
+        ("``` a ``` b", False),
+        ("```\na\n```\n\n```\nb", True),
+    ],
+)
+def test_a_block_of_code_ends_with_its_message(written: str, is_open: bool) -> None:
+    """An answer that was stopped in one would swallow all that follows it."""
+    exported = chat_file(asked(TextPart(written), stop_reason="cancelled"), "md")
+    fence = "````" if written.startswith("````") else "~~~~" if written.startswith("~") else "```"
+    added = f"\n{fence}" if is_open else ""
+    assert exported.endswith(f"\n\n{written.strip()}{added}\n\n*The answer ended early: cancelled.*\n")
+    tokens = MarkdownIt("commonmark").parse(exported)
+    assert tokens[-2].content == "*The answer ended early: cancelled.*"
+    assert tokens[-2].level == 1
+
+
+@pytest.mark.req("S-1")
+def test_nothing_that_a_model_wrote_becomes_a_link_or_a_picture() -> None:
+    hostile = "![x](https://evil.example/p.png) [y](https://evil.example) <img src=//evil.example>"
+    left = rich_chat()
+    [(identity, stored)] = left.checkpoints.items()
+    left = replace(left, checkpoints={identity: replace(stored, summary=hostile)})
+    for told in (chat_file(left, "md", checkpoints=True), chat_file(asked(TextPart(hostile)), "md")):
+        assert hostile.split("(")[0] in told
+        assert "](https://evil" not in told
+        assert not re.search(r"(?<!\\)<img", told)
 
 
 @pytest.mark.req("T-1", "T-8")

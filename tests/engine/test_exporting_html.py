@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bibgenie_desktop.engine.exporting import chat_file
-from bibgenie_desktop.engine.exporting.html_body import MOST_MARKERS, markdown_html, text_html
+from bibgenie_desktop.engine.exporting.html_body import LONGEST_PARSED, MOST_MARKERS, markdown_html, text_html
 from bibgenie_desktop.sessions.citations import Citation, CitationState
 from bibgenie_desktop.sessions.parts import TextPart
-from tests.engine.chats import CITED, LINK, PICTURE, TOKEN, rich_chat
+from tests.engine.chats import CITED, LINK, PICTURE, TOKEN, chat, rich_chat, said
 
 TAGS = set(
     "html head meta title style body header main section article h1 h2 h3 h4 h5 h6 p span small a s em strong code pre "
@@ -72,6 +72,15 @@ def test_the_page_holds_all_it_needs_and_may_load_and_run_nothing() -> None:
     assert {"prefers-color-scheme: dark", "@media print"} <= set(
         re.findall(r"prefers-color-scheme: dark|@media print", text)
     )
+
+
+@pytest.mark.req("T-8")
+def test_each_paragraph_runs_as_its_own_script_does() -> None:
+    """Not as the heading above it, which is English."""
+    text = chat_file(chat(said("q1", None, "user", "من اليمين"), leaf="q1"), "html")
+    style = text[text.index("<style>") : text.index("</style>")]
+    assert re.search(r"^p, li, [^{]*pre \{ unicode-bidi: plaintext; text-align: start; \}$", style, re.MULTILINE)
+    assert all("dir" not in each for tag, each in Page(text).elements if tag in ("article", "p"))
 
 
 @pytest.mark.req("Z-2", "Z-5")
@@ -144,7 +153,14 @@ def test_headings_stand_below_those_of_the_page_and_tables_keep_their_sides() ->
 
 @pytest.mark.req("S-1")
 @pytest.mark.parametrize(
-    "text", ["> " * 500 + "deep", "- " * 500 + "deep", "[" * (MOST_MARKERS + 1) + "deep", "*" * 100_000]
+    "text",
+    [
+        "> " * 500 + "deep",
+        "- " * 500 + "deep",
+        "[" * (MOST_MARKERS + 1) + "deep",
+        "*" * 100_000,
+        "plain\n\n" * (LONGEST_PARSED // 7 + 1) + "end",
+    ],
 )
 def test_text_that_costs_too_much_to_parse_is_shown_as_it_was_written(text: str) -> None:
     page = Page(markdown_html(text))

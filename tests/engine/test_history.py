@@ -114,6 +114,16 @@ def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.req("T-8")
+def test_a_name_may_be_as_long_as_the_disk_takes_it(tmp_path: Path) -> None:
+    """A title in Chinese, say, of which each character is three bytes."""
+    for overwrite in (False, True):
+        file = tmp_path / f"{'書' * 84}.md"
+        assert len(os.fsencode(file.name)) == 255
+        write_file(file, f"written {overwrite}", overwrite=overwrite)
+        assert file.read_text() == f"written {overwrite}"
+
+
+@pytest.mark.req("T-8")
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
 def test_behind_a_link_the_file_is_replaced_that_it_leads_to(tmp_path: Path) -> None:
     file, link = tmp_path / "chat.md", tmp_path / "link.md"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -110,6 +111,10 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "usage that is none": (lambda data: data["nodes"][1].update(usage=[]), "the message 'a1' cannot be read"),
     "a time that is none": (
         lambda data: data["nodes"][0].update(created_at="now"),
+        "what stands as created_at in it is no time",
+    ),
+    "a day that is none": (
+        lambda data: data["nodes"][0].update(created_at="2026-02-30T12:00:00.000Z"),
         "what stands as created_at in it is no time",
     ),
     "an unreadable message": (
@@ -277,6 +282,14 @@ def test_a_file_is_read_by_its_path_and_what_is_none_is_said(tmp_path: Path) -> 
     ):
         with pytest.raises(NotImported, match=said_of_it):
             read_chat(path)
+
+
+@pytest.mark.req("T-8", "S-1")
+@pytest.mark.skipif(os.name == "nt", reason="no pipes with names there")
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(NotImported, match="pipe is no file; nothing was imported: choose another one"):
+        read_chat(tmp_path / "pipe")
 
 
 @pytest.mark.req("T-8", "S-1")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.engine.journaling import Journaling
+from bibgenie_desktop.engine.storage import Place
 from bibgenie_desktop.protocol.messages import (
     AnswerText,
     SaveDraft,
@@ -217,7 +218,11 @@ async def test_an_ended_journal_notes_nothing_more(shelf: Shelf, tmp_path: Path)
         changed, beat = asyncio.Event(), Beat()
         question = begun.added[0]
         noting = Journaling(
-            room.sessions.journal, begun.session_id, question, lambda: [TextPart("Half")], changed, beat.pause
+            room.sessions.journal,
+            Place(begun.session_id, question, begun.answer),
+            lambda: [TextPart("Half")],
+            changed,
+            beat.pause,
         )
         changed.set()
         await beat.noted()

@@ -15,8 +15,12 @@ from bibgenie_desktop.compaction.capacity import Capacity
 from bibgenie_desktop.engine.leases import HEARTBEAT_SECONDS
 from bibgenie_desktop.models.port import ModelError
 from bibgenie_desktop.protocol.messages import (
+    Branch,
     CommandDone,
     CommandFailed,
+    OpenSession,
+    Retry,
+    SaveDraft,
     SendMessage,
     Shutdown,
     StopTurn,
@@ -24,6 +28,8 @@ from bibgenie_desktop.protocol.messages import (
     TurnFinished,
     TurnStarted,
 )
+from bibgenie_desktop.sessions.parts import TextPart
+from bibgenie_desktop.store.encoding import decode_parts
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers, says
 from tests.engine.shelf import Shelf
@@ -272,6 +278,36 @@ async def test_an_engine_that_slept_loses_its_lease_but_not_its_answer(shelf: Sh
             "Back matter follows.",
         ]
         assert held(one) == []
+
+
+@pytest.mark.req("T-6")
+async def test_an_engine_that_slept_leaves_what_another_answers_to_the_same_question(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    """Neither the other's branch nor its journal: what is kept of a killed one is its own."""
+    asleep, gate, clock, heart = Gate(), Gate(), Clock(), Heart()
+    other_model = ScriptedModel([*says("Another says "), gate, *answers("so.")])
+    async with two(shelf, tmp_path, half(asleep), other_model, now=clock, sleep=heart.sleep) as (one, other):
+        session_id = await streaming(one, asleep)
+        clock.move(60)
+        await other.engine.handle(OpenSession(session_id))
+        _, kept = other.last(Branch).rows
+        assert kept.stop_reason == "interrupted"
+        await other.engine.handle(Retry(session_id, kept.node_id))
+        await gate.reached.wait()
+        await other.engine.handle(SaveDraft("whatever"))  # what is noted before it, is noted now
+        asleep.opened.set()
+        await one.engine.turns_settled()
+        assert await texts(other, session_id) == ["What is front matter?"]
+        assert "stored beside" in one.last(TurnFinished).sentence
+        with closing(sqlite3.connect(tmp_path / "sessions.sqlite")) as connection:
+            [row] = connection.execute("SELECT parts FROM stream_journal").fetchall()
+        assert decode_parts(row[0]) == (TextPart("Another says "),)
+        gate.opened.set()
+        await other.engine.turns_settled()
+        assert await texts(other, session_id) == ["What is front matter?", "Another says so."]
+        await other.engine.handle(OpenSession(session_id))
+        assert other.last(Branch).rows[-1].versions == 3
 
 
 @pytest.mark.req("T-6")

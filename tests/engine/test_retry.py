@@ -27,7 +27,7 @@ from bibgenie_desktop.protocol.messages import (
 )
 from bibgenie_desktop.sessions.nodes import Node
 from tests.engine.running import Running, running
-from tests.engine.scripted import Act, Gate, ScriptedModel, answers
+from tests.engine.scripted import Act, Gate, ScriptedModel, answers, ends
 from tests.engine.shelf import Shelf
 from tests.engine.test_engine import alter
 from tests.engine.test_leases import half, held, streaming, two
@@ -122,6 +122,24 @@ async def test_where_nothing_comes_of_a_retry_the_branch_is_as_it_was(shelf: She
         assert (back.operation, back.leaf_id) == ("give_up", path[1].id)
         assert isinstance(end, TurnFailed if how == "fails" else TurnFinished)
         assert await room.sessions.tree.interrupted() == []
+
+
+@pytest.mark.req("T-4", "A-5")
+async def test_a_model_that_answers_nothing_leaves_the_former_answer_and_that_is_said(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    model = ScriptedModel(answers("One."), [ends()], [ends(reason="length")], [ends()])
+    async with running(shelf, tmp_path, model) as room:
+        session_id, path = await talked(room, "First?")
+        for _ in range(2):
+            await begun(room, Retry(session_id, path[1].id))
+        await begun(room, EditMessage(session_id, path[0].id, "Rather?"))
+        assert [failed.sentence for failed in room.told(TurnFailed)] == [
+            "The model answered nothing; the former answer is back: ask again.",
+            "The model reached its output limit before it answered; the former answer is back: raise that limit.",
+            "The model answered nothing; your question is kept: ask again.",
+        ]
+        assert await texts(room, session_id) == ["Rather?"]
 
 
 @pytest.mark.req("T-4")

@@ -217,6 +217,8 @@ async def send(store: SessionStore, session_id: str, known: str, text: str) -> N
         ("half", "", "half of mine", ""),
         ("half", "half of mine", "half of mine", ""),
         ("half", "Something else", "half of mine", "Something else"),
+        ("Theirs\n\nhalf", "half\n\nTheirs", "Theirs\n\nhalf of mine", ""),
+        ("half", "Other?\n\nhalf\n\nTheirs", "Theirs\n\nhalf of mine", "Other?"),
     ],
 )
 async def test_what_others_wrote_into_a_draft_outlives_its_sending_and_its_saving(

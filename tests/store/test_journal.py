@@ -71,6 +71,54 @@ async def test_a_late_answer_leaves_the_journal_of_the_one_that_streams(tmp_path
         assert journal(path) == [(session_id, second, None, "ask", ())]
 
 
+@pytest.mark.req("T-6")
+async def test_a_late_answer_leaves_the_journal_of_another_to_the_same_question(tmp_path: Path) -> None:
+    """An engine that slept comes back while the question is answered anew by another."""
+    path = tmp_path / "sessions.sqlite"
+    async with opened(path) as store:
+        begun = await store.append_user("", [TextPart("Why?")], title="Why?", model="m")
+        session_id, question = begun.session_id, begun.added[0]
+        late = begun.answer
+        await store.journal.note(session_id, question, [TextPart("late")], answer=late)
+        recovered = await store.tree.recover(session_id)
+        assert recovered is not None
+        again = await store.tree.retry(session_id, question, model="m")
+        assert again.answer > late
+        assert await store.journal.note(session_id, question, [TextPart("again")], answer=again.answer)
+        before = journal(path)
+        assert not await store.journal.note(session_id, question, [TextPart("late, longer")], answer=late)
+        assert await store.tree.give_up(session_id, question, answer=late) is None
+        stored = await store.append_assistant(
+            session_id, question, [TextPart("late")], model="m", usage=None, stop_reason="stop", answer=late
+        )
+        assert journal(path) == before
+        assert (stored.leaf_id, stored.branch_revision) == (question, again.branch_revision)
+        assert await store.journal.note(session_id, question, [TextPart("again, longer")], answer=again.answer)
+        ended = await store.append_assistant(
+            session_id, question, [TextPart("again")], model="m", usage=None, stop_reason="stop", answer=again.answer
+        )
+        assert (ended.leaf_id, journal(path)) == (ended.added[0], [])
+
+
+@pytest.mark.req("T-6")
+async def test_no_two_answers_of_a_chat_have_the_same_number(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, question, cut = await cut_off(store)
+        numbers: list[int] = []
+        for _ in range(2):
+            numbers.append((await store.tree.retry(session_id, question, model="m")).answer)
+            await store.tree.give_up(session_id, question, answer=numbers[-1])
+            numbers.append((await store.tree.continue_answer(session_id, cut, model="m")).answer)
+            await store.tree.give_up(session_id, question, answer=numbers[-1])
+            edited = await store.tree.edit(session_id, question, [TextPart("Rather?")], model="m")
+            numbers.append(edited.answer)
+            await store.tree.give_up(session_id, edited.leaf_id or "", answer=numbers[-1])
+            await store.tree.switch(session_id, cut)
+            await talk(store, 1)
+        assert numbers == sorted(set(numbers))
+        assert await store.tree.interrupted() == []
+
+
 @pytest.mark.req("T-4", "T-6")
 async def test_the_answer_of_a_retry_whose_branch_moved_is_kept_beside_and_never_jumped_to(tmp_path: Path) -> None:
     async with opened(tmp_path / "sessions.sqlite") as store:
@@ -152,6 +200,34 @@ async def test_a_continuation_of_which_nothing_came_makes_no_second_copy(tmp_pat
         assert changes is not None
         assert (await store.tree.versions(session_id))[changes.added[0]] == Versions(2, 2, cut, "")
         assert [node.text for node in await store.nodes([cut, *changes.added])] == ["Half of", "Half of it."]
+
+
+@pytest.mark.req("T-6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        [ReasoningPart("hm"), TextPart("Half of")],
+        [TextPart("Half")],  # the half of a citation's token at the end waits for its other half
+    ],
+)
+async def test_a_continuation_that_said_nothing_new_makes_no_second_copy(tmp_path: Path, said: list[Part]) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, question, cut = await cut_off(store)
+        await store.tree.continue_answer(session_id, cut, model="m")
+        await store.journal.note(session_id, question, said)
+        assert await store.tree.recover(session_id) == ChangeSet("give_up", session_id, cut, 4)
+
+
+@pytest.mark.req("T-6")
+async def test_a_continuation_that_called_a_tool_is_kept(tmp_path: Path) -> None:
+    called = ToolCallPart("c1", "search", "{}", "pending")
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, question, cut = await cut_off(store)
+        await store.tree.continue_answer(session_id, cut, model="m")
+        await store.journal.note(session_id, question, [TextPart("Half of"), called])
+        changes = await store.tree.recover(session_id)
+        assert changes is not None
+        assert changes.leaf_id == changes.added[0] != cut
 
 
 @pytest.mark.req("T-6")

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.operations import STATES, UNFINISHED, Operation, check_step
-from bibgenie_desktop.store.operations import OperationStore
+from bibgenie_desktop.store.operations import OUTCOMES, OperationStore
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import SessionStore
-from tests.store.histories import START, ask, counted_ids, opened
+from tests.store.histories import START, ask, counted_ids, opened, spoil
 
 pytestmark = [pytest.mark.req("L-5"), pytest.mark.req("T-6")]
 
@@ -115,6 +115,61 @@ async def test_a_denied_change_is_never_made(tmp_path: Path) -> None:
         for act in (changes.approve, changes.attempt):
             with pytest.raises(NotAllowed):
                 await act(proposed.id, target_version=None)
+
+
+async def test_what_waits_is_told_in_the_order_in_which_it_was_proposed(tmp_path: Path) -> None:
+    """Whatever the ids are, and the clock."""
+    watch, ids = Watch(), iter(["c", "a", "b"])
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await ask(store)
+        changes = OperationStore(store.database, clock=watch, new_id=lambda: next(ids))
+        for _ in range(3):
+            await propose(changes, session_id)
+            watch.now -= timedelta(minutes=1)
+        assert [each.id for each in await changes.unfinished(session_id)] == ["c", "a", "b"]
+
+
+async def test_nothing_is_written_for_a_chat_that_was_deleted(tmp_path: Path) -> None:
+    """But how an attempt went that had begun by then is noted."""
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await ask(store)
+        changes = operations(store, Watch())
+        waiting, approved, begun = [await propose(changes, session_id) for _ in range(3)]
+        for each in (approved, begun):
+            await changes.approve(each.id, target_version="7")
+        await changes.attempt(begun.id, target_version="7")
+        await store.deletion.delete(session_id)
+        with pytest.raises(NotAllowed, match="was deleted; nothing was written"):
+            await changes.approve(waiting.id, target_version="7")
+        with pytest.raises(NotAllowed, match="was deleted; nothing was written"):
+            await changes.attempt(approved.id, target_version="7")
+        assert (await changes.finish(begun.id, "confirmed")).state == "confirmed"
+
+
+async def test_no_outcome_approves_a_change(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, _ = await ask(store)
+        changes = operations(store, Watch())
+        proposed = await propose(changes, session_id)
+        for state in sorted(STATES - OUTCOMES):
+            with pytest.raises(ValueError, match="ends no attempt"):
+                await changes.finish(proposed.id, state)  # type: ignore[arg-type]
+        assert await changes.unfinished(session_id) == [proposed]
+
+
+@pytest.mark.req("T-5")
+@pytest.mark.parametrize("damage", ["state = 'x'", "request = '{'", "request = '[]'", "result = '1'"])
+async def test_a_change_that_cannot_be_read_is_never_made(tmp_path: Path, damage: str) -> None:
+    path = tmp_path / "sessions.sqlite"
+    async with opened(path) as store:
+        session_id, _ = await ask(store)
+        changes = operations(store, Watch())
+        proposed = await propose(changes, session_id)
+        await changes.approve(proposed.id, target_version="7")
+    spoil(path, f"UPDATE operation SET {damage}")
+    async with opened(path, prefix="b") as store:
+        with pytest.raises(NotAllowed, match="cannot be read"):
+            await operations(store, Watch(), "p").attempt(proposed.id, target_version="7")
 
 
 async def test_changes_of_nothing_are_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import time
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from bibgenie_desktop.sessions.locators import PERSONAL, ItemLocator, ItemRef
 from bibgenie_desktop.sessions.parts import FilePart, Part, TextPart, ToolCallPart, ZoteroPart
 from bibgenie_desktop.store.excerpts import AROUND, excerpt
 from bibgenie_desktop.store.search import Found
-from bibgenie_desktop.store.search_query import expression, phrases
+from bibgenie_desktop.store.search_query import MOST_PLACES, expression, phrases
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.store.histories import answer, ask, opened, spoil, talk
 
@@ -178,6 +179,50 @@ async def test_a_message_of_another_branch_opens_the_chat_that_shows_it_before_t
         assert [(hit.session_id, hit.is_active) for hit in (await store.search.find("vellum")).hits] == [(fork, True)]
 
 
+async def test_the_one_chat_that_shows_a_message_is_found_among_many_that_do_not(path: Path) -> None:
+    """Whichever it is of those that hold the message, the last used first."""
+    async with opened(path) as store:
+        session, question = await ask(store, text="Why?")
+        reply = await answer(store, session, question, "Because of vellum")
+        holding = [session, *[(await store.tree.fork(session, reply)).session_id for _ in range(5)]]
+        others = []
+        for each in holding:
+            await store.tree.retry(each, reply, model="m")
+            others.append(await answer(store, each, question, "Because of paper"))
+        [hit] = (await store.search.find("vellum")).hits
+        assert (hit.session_id, hit.is_active) == (holding[-1], False)
+        for each, other in zip(holding, others, strict=True):
+            await store.tree.switch(each, reply)
+            [hit] = (await store.search.find("vellum")).hits
+            assert (hit.session_id, hit.is_active) == (each, True)
+            await store.tree.switch(each, other)
+
+
+@pytest.mark.req("T-5")
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE session SET leaf_id = CAST(x'ff' AS TEXT)",
+        "UPDATE session SET leaf_id = x'00'",
+        "UPDATE session SET title = x'ff00'",
+        "DELETE FROM node",
+        "UPDATE node SET parent_id = id",
+        "UPDATE node SET role = 'x', created_at = x'ff'",
+        "DELETE FROM session",
+        "UPDATE session_node SET session_id = CAST(x'ff' AS TEXT)",
+    ],
+)
+async def test_a_damaged_history_is_searched_as_far_as_it_can_be(path: Path, damage: str) -> None:
+    async with opened(path) as store:
+        session, question = await ask(store, text="Why vellum?")
+        await answer(store, session, question, "Because of vellum")
+    spoil(path, damage)
+    async with opened(path, prefix="b") as store:
+        for query in ("vellum", "why"):
+            for hit in (await store.search.find(query)).hits:
+                assert "".join((hit.title, hit.excerpt.before, hit.excerpt.match, hit.excerpt.after)).isprintable()
+
+
 async def test_a_message_on_no_active_branch_is_found_and_said_to_be_so(path: Path) -> None:
     async with opened(path) as store:
         session, question = await ask(store, text="Why?")
@@ -315,6 +360,19 @@ async def test_nothing_that_is_typed_is_taken_for_syntax(path: Path) -> None:
 def shown(words: str, query: str) -> tuple[str, str, str]:
     found = excerpt(words, phrases(query))
     return found.before, found.match, found.after
+
+
+def test_a_phrase_begins_where_a_word_does() -> None:
+    places = {query: phrases(query)[0].places("an ant and an anteater an") for query in ("an", '"an"', "ant", "and an")}
+    assert places == {"an": [0, 3, 7, 11, 14, 23], '"an"': [0, 11, 23], "ant": [3, 14], "and an": [7]}
+    assert len(phrases("a")[0].places("a " * 1_000)) == MOST_PLACES
+
+
+def test_words_of_any_length_are_looked_through_in_no_time() -> None:
+    """Each place of a long word is the beginning of what is looked for."""
+    begun = time.process_time()
+    assert phrases(f'"{"x" * 900}')[0].places(f"{'y' + 'x' * 500_000} {'x' * 1_000}") == [500_002]
+    assert time.process_time() - begun < 1
 
 
 def test_an_excerpt_is_one_line_cut_at_words() -> None:

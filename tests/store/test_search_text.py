@@ -118,3 +118,15 @@ def test_every_token_leads_to_letters_that_fold_to_it(text: str) -> None:
         assert last <= start < end <= len(text)
         last = start
         at += len(token) + 1
+
+
+@given(TEXTS, st.integers(1, 12))
+def test_a_place_far_into_a_text_is_found_as_one_at_its_beginning(text: str, times: int) -> None:
+    before = f"some plain words, 図書 and cafe\u0301 {text} then " * 5 * times
+    within = f"here {text} ends"
+    at = len(folded(before)) + 1
+    for token in folded(within).split():
+        near = at - len(folded(before)) - 1
+        start, end = origin(within, near, near + len(token))
+        assert origin(before + within, at, at + len(token)) == (start + len(before), end + len(before))
+        at += len(token) + 1

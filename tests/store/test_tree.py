@@ -16,11 +16,15 @@ from bibgenie_desktop.sessions.branch import Path as BranchPath
 from bibgenie_desktop.sessions.nodes import ChangeSet
 from bibgenie_desktop.sessions.parts import TextPart
 from bibgenie_desktop.sessions.tree import Unreadable, Versions
+from bibgenie_desktop.store.changes import ForeignChanges
 from bibgenie_desktop.store.leases import NotHeld
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import SessionStore
+from bibgenie_desktop.store.tree import End
+from bibgenie_desktop.store.tree_reading import remembered
 from tests.store.histories import answer, ask, bytes_of, opened, spoil, talk
 
+OF_SESSION = ("session_node", "stream_journal", "draft")
 TEXT = '[{"type":"text","text":"x","citations":[]}]'
 
 
@@ -392,7 +396,7 @@ async def test_text_that_is_no_utf_8_hides_nothing_else(tmp_path: Path) -> None:
     spoil(path, f"UPDATE node SET model = CAST(x'6dff' AS TEXT) WHERE id = '{ids[3]}'")
     async with opened(path, prefix="b") as store:
         assert [node.id for node in (await store.branch(session_id)).nodes] == ids
-        assert (await store.tree.newest(session_id, 3)).nodes[0].model == "m\udcff"
+        assert (await store.tree.newest(session_id, 3)).nodes[0].model == "m\ufffd"
         assert await store.tree.check(session_id) is None
 
 
@@ -404,3 +408,43 @@ async def test_a_row_that_was_changed_meanwhile_is_read_as_it_is(tmp_path: Path)
         assert (await store.tree.newest(session_id, 2)).nodes[1].text == "answer 0"
         spoil(path, ("UPDATE node SET parts = ? WHERE id = ?", (TEXT, ids[1])))
         assert (await store.tree.newest(session_id, 2)).nodes[1].text == "x"
+
+
+@pytest.mark.req("T-4")
+async def test_where_a_branch_was_left_is_looked_for_anew_once_the_chat_has_changed(tmp_path: Path) -> None:
+    async with opened(tmp_path / "sessions.sqlite") as store:
+        session_id, ids = await talk(store, 1)
+        edited = await store.tree.edit(session_id, ids[0], [TextPart("Rather?")], model="m")
+        end = await store.tree.end_below(session_id, ids[0])
+        assert end == End(edited.branch_revision, ids[1])
+        switched = await store.tree.switch(session_id, ids[0], end=end)
+        assert switched is not None
+        assert switched.leaf_id == ids[1]
+        _, followed = await ask(store, session_id, "And?")
+        await store.tree.switch(session_id, edited.added[0])
+        again = await store.tree.switch(session_id, ids[0], end=end)
+        assert again is not None
+        assert again.leaf_id == followed
+        with pytest.raises(NotAllowed, match="not part of the chat"):
+            await store.tree.end_below(session_id, "gone")
+
+
+@pytest.mark.req("T-7")
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["here", "by another"])
+async def test_of_a_purged_chat_no_message_stays_in_memory(tmp_path: Path, elsewhere: bool) -> None:
+    path = tmp_path / "sessions.sqlite"
+    async with opened(path) as store, opened(path, prefix="b") as other:
+        session_id, _ = await talk(store, 1)
+        changes = ForeignChanges(store.database)
+        await changes.look()
+        await store.branch(session_id)
+        assert remembered() > 0
+        deletion = other.deletion if elsewhere else store.deletion
+        mark = await deletion.delete(session_id)
+        if elsewhere:
+            spoil(path, *(f"DELETE FROM {table} WHERE session_id = '{session_id}'" for table in OF_SESSION))
+            spoil(path, f"DELETE FROM session WHERE id = '{session_id}'")
+            assert await changes.look() == (session_id,)
+        else:
+            assert await deletion.purge(session_id, mark=mark)
+        assert remembered() == 0

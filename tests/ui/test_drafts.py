@@ -220,3 +220,28 @@ def test_no_word_of_this_window_or_of_others_is_ever_lost(steps: list[tuple[str,
             case _:
                 pass
         assert all(each in drafts.text("one") or each in stored for each in words)
+
+
+def test_what_another_new_chat_holds_stays_when_one_becomes_a_session() -> None:
+    bench = Bench()
+    bench.drafts.edited(NEW_CHAT, "typed")
+    bench.drafts.hold(NEW_CHAT, "waits elsewhere")
+    bench.drafts.began("one")
+    bench.timers.pass_time()
+    assert bench.saved == [(NEW_CHAT, "waits elsewhere"), ("one", "typed")]
+
+
+def test_what_was_typed_in_another_new_chat_since_stays_there() -> None:
+    bench = Bench()
+    bench.drafts.edited(NEW_CHAT, "typed")
+    bench.drafts.began("one", moves=False)
+    bench.timers.pass_time()
+    assert bench.saved == [(NEW_CHAT, "typed")]
+    assert bench.drafts.text("one") == ""
+
+
+def test_the_same_paragraphs_in_another_order_are_no_words_of_others() -> None:
+    bench = Bench()
+    bench.drafts.edited("one", "theirs\n\nmine")
+    assert bench.drafts.stored("one", "mine\n\ntheirs") == "theirs\n\nmine"
+    assert bench.drafts.stored("one", "new\n\nmine\n\ntheirs") == "new\n\ntheirs\n\nmine"

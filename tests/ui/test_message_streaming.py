@@ -15,8 +15,8 @@ from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.protocol.messages import Segment, ToolFinished
 from bibgenie_desktop.ui.chat.body import Look, Rendered
+from bibgenie_desktop.ui.chat.redrawing import REPAINT_MILLISECONDS, UNSEEN_MILLISECONDS
 from bibgenie_desktop.ui.chat.step_line import StepLine
-from bibgenie_desktop.ui.chat.view import REPAINT_MILLISECONDS, UNSEEN_MILLISECONDS
 from tests.ui.chat_corpus import conversation as research_chat
 from tests.ui.message_page import Blocks, MessagePage, Recorder, boxes, open_page, text_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QEvent, Qt
+from PySide6.QtCore import QEvent, Qt, QTimer
 from PySide6.QtGui import QActionGroup, QTextDocument
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
@@ -137,3 +137,18 @@ def test_a_long_name_gives_way_where_there_is_no_room(picker: ModelPicker) -> No
     narrow = picker.grab().toImage()
     picker.show_models(listed("provider/a-model-with-a-rather-long-xxxx"))
     assert narrow == picker.grab().toImage()
+
+
+@pytest.mark.req("U-4", "U-5")
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.parametrize("by_key", [False, True])
+def test_the_menu_opens_without_an_event_loop_of_its_own(picker: ModelPicker, qtbot: QtBot, by_key: bool) -> None:
+    picker.show_models(listed("a/b", "c/d"))
+    # In an event loop of its own this would come first, and close the menu.
+    QTimer.singleShot(0, picker, picker.menu().close)
+    if by_key:
+        QTest.keyClick(picker, Qt.Key.Key_Space)
+    else:
+        QTest.mouseClick(picker, Qt.MouseButton.LeftButton)
+    assert picker.menu().isVisible()
+    qtbot.waitUntil(lambda: not picker.menu().isVisible())

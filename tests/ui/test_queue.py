@@ -204,3 +204,25 @@ def test_what_waits_is_named_and_reached_with_the_tab_key(window: Branched) -> N
     window.press(Qt.Key.Key_Space)
     assert waiting(window) == []
     assert window.focus == "composer"
+
+
+@pytest.mark.req("U-3")
+@pytest.mark.parametrize("first", [0, 1])
+def test_what_waits_in_two_new_chats_is_all_kept_whichever_begins_first(qtbot: QtBot, first: int) -> None:
+    with branched_window(qtbot) as window:
+        asked: list[SendMessage] = []
+        for name in ("one", "two"):
+            window.controller.new_chat()
+            window.ask(f"{name}?")
+            asked.append(window.last(SendMessage))
+            window.ask(f"{name} waits?")
+        window.rest()
+        assert window.last(SaveDraft).text == "one waits?\n\ntwo waits?"
+        for number in (first, 1 - first):
+            window.take(TurnStarted(f"n{number}", f"q{number}", "Title", "m", request=asked[number].request))
+            window.rest()
+            saved = {each.session_id: each.text for each in window.sent if isinstance(each, SaveDraft)}
+            expected = {f"n{number}": f"{('one', 'two')[number]} waits?"}
+            assert expected.items() <= saved.items()
+            left = "" if number != first else f"{('one', 'two')[1 - first]} waits?"
+            assert saved[""] == left

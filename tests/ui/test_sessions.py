@@ -140,3 +140,13 @@ def english() -> Iterator[None]:
     QLocale.setDefault(QLocale(QLocale.Language.English, QLocale.Country.UnitedKingdom))
     yield
     QLocale.setDefault(before)
+
+
+@pytest.mark.req("U-5")
+def test_larger_letters_make_higher_lines(sessions: SessionList, qtbot: QtBot) -> None:
+    sessions.show_sessions([row("a", stamp(20)), row("b", stamp(20))])
+    before = sessions.visualRect(sessions.model().index(1, 0)).height()
+    font = sessions.font()
+    font.setPointSizeF(font.pointSizeF() * 2)
+    sessions.setFont(font)
+    qtbot.waitUntil(lambda: sessions.visualRect(sessions.model().index(1, 0)).height() > before * 1.4)

@@ -29,13 +29,14 @@ h1 { font-size: 1.5rem; line-height: 1.25; } h2 { font-size: 1.2rem; border-top:
 header p, .when, .note, .target, small { color: var(--faint); font-size: .85rem; }
 article { margin: 1.25rem 0; } article.user { background: var(--question); border-radius: .6rem;
   padding: .25rem 1rem; } article > h3 { font-size: .9rem; margin: .75rem 0 0; }
+p, li, h3, h4, h5, h6, th, td, pre { unicode-bidi: plaintext; text-align: start; }
 article.checkpoint { border-left: 3px solid var(--line); padding-left: 1rem; }
 a { color: var(--link); } .cite.unverified a, .cite.unverified { color: var(--doubt); }
 .cite.wrong a, .cite.wrong, .damage { color: var(--wrong); } .target { overflow-wrap: anywhere; }
 pre { background: var(--question); border-radius: .4rem; padding: .75rem; white-space: pre-wrap; }
 code { font-family: ui-monospace, monospace; font-size: .9em; } img { max-width: 100%; }
 table { border-collapse: collapse; display: block; overflow-x: auto; }
-th, td { border: 1px solid var(--line); padding: .3rem .6rem; text-align: left; }
+th, td { border: 1px solid var(--line); padding: .3rem .6rem; }
 .center { text-align: center; } .right { text-align: right; }
 blockquote { border-left: 3px solid var(--line); margin-left: 0; padding-left: 1rem; }
 @media print { :root { --ink: #000; --paper: #fff; --faint: #444; --line: #bbb; --question: #fff; --link: #000;
@@ -94,7 +95,7 @@ def _checkpoint(node: Node, chat: Chat) -> str:
 
 def _article(node: Node, who: str, body: str) -> str:
     when = f'<span class="when">· {_minute(node.created_at)}</span>'
-    return f'<article class="{node.role}" dir="auto">\n<h3>{who} {when}</h3>\n{body}</article>\n'
+    return f'<article class="{node.role}">\n<h3>{who} {when}</h3>\n{body}</article>\n'
 
 
 def _parts(node: Node, chat: Chat) -> list[str]:

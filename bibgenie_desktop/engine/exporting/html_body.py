@@ -26,8 +26,11 @@ _ALLOWED = re.compile(r"(?:https?|mailto|zotero):[^\s]", re.IGNORECASE)
 _DEEP = re.compile(r"^(?:[ \t]*(?:>|[-*+]|[0-9]{1,9}[.)])){30}", re.MULTILINE)
 _PARAGRAPH = re.compile(r"\n[ \t]*\n")
 _MARKERS = re.compile(r"[\[\]`*_~<!]")
+_FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 MOST_MARKERS = 3_000
 """Of one paragraph: one with more is no text that a person reads, and costs more to parse than its length."""
+LONGEST_PARSED = 400_000
+"""Characters of one text: a quarter of a second of parsing."""
 
 
 def text_html(part: TextPart) -> str:
@@ -45,9 +48,24 @@ def text_html(part: TextPart) -> str:
 
 def markdown_html(source: str, citations: Sequence[Segment] = ()) -> str:
     """Markdown as HTML; text that no parser should be given is shown as it was written."""
-    if _DEEP.search(source) or any(len(_MARKERS.findall(piece)) > MOST_MARKERS for piece in _PARAGRAPH.split(source)):
+    if (
+        len(source) > LONGEST_PARSED
+        or _DEEP.search(source)
+        or any(len(_MARKERS.findall(piece)) > MOST_MARKERS for piece in _PARAGRAPH.split(source))
+    ):
         return f"<pre>{_text(source, citations)}</pre>\n"
     return str(_parser().render(source, {"citations": citations}))
+
+
+def missing_fence(source: str) -> str:
+    """What ends the block of code that Markdown leaves open, as an answer does that was cut short; "" for none."""
+    if not _FENCE.search(source) or _DEEP.search(source):
+        return ""
+    last = _blocks().parse(source)[-1]
+    if last.type != "fence" or last.level or last.map is None:
+        return ""
+    lines = last.content.count("\n") + (not last.content.endswith("\n") and last.content != "")
+    return last.markup if last.map[1] - last.map[0] == lines + 1 else ""
 
 
 def citation_html(citation: Segment) -> str:
@@ -126,6 +144,14 @@ def _target(target: str) -> str:
 def _lower(tag: str) -> str:
     """A heading's tag below those of the page."""
     return f"h{min(6, int(tag[1:]) + 2)}"
+
+
+@cache
+def _blocks() -> MarkdownIt:
+    """Looks at what stands where alone, which is quick."""
+    parser = MarkdownIt("commonmark", {"maxNesting": 80})
+    parser.core.ruler.disable(["inline", "text_join"])
+    return parser
 
 
 @cache

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...sessions.markdown import escaped
+from ...sessions.markdown import escaped, unlinked
 from ...sessions.nodes import Node
 from ...sessions.parts import FilePart, ImagePart, TextPart, ToolCallPart, ZoteroPart
 from ...store.chats import Chat, Checkpoint, DamagedNode
@@ -42,7 +42,9 @@ def _message(node: AnyNode, chat: Chat, checkpoints: bool) -> list[str]:
 
 def _checkpoint(stored: Checkpoint | None, when: str) -> list[str]:
     heading = f"## Checkpoint: what stood for the messages before it · {when}"
-    return [heading, "*Nothing is stored of it.*" if stored is None else str(stored.summary).strip()]
+    if stored is None:
+        return [heading, "*Nothing is stored of it.*"]
+    return [heading, _closed(unlinked(str(stored.summary)).strip())]
 
 
 def _blocks(node: Node) -> list[str]:
@@ -50,7 +52,7 @@ def _blocks(node: Node) -> list[str]:
     for part in node.parts:
         match part:
             case TextPart():
-                blocks.append(text_markdown(part).strip())
+                blocks.append(_closed(text_markdown(part).strip()))
             case ToolCallPart():
                 blocks.append(f"*{_literal(part.name)}: {_literal(part.summary) or part.state}*")
             case ZoteroPart(title=title, citation=citation):
@@ -60,6 +62,16 @@ def _blocks(node: Node) -> list[str]:
             case _:
                 continue
     return blocks
+
+
+def _closed(markdown: str) -> str:
+    """`markdown` with its last block of code ended: an open one would swallow the messages that follow."""
+    if "```" not in markdown and "~~~" not in markdown:
+        return markdown
+    from .html_body import missing_fence  # the parser of Markdown is loaded where there is code alone
+
+    fence = missing_fence(markdown)
+    return f"{markdown}\n{fence}" if fence else markdown
 
 
 def minute(moment: str) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QCursor
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QWidget
 
 from ..theme import Colours
@@ -14,6 +15,11 @@ from .message import Message
 from .page_layout import PageLayout
 from .rows import Row
 from .wording import translate
+
+
+def suits_all(_name: str, _message: Message) -> bool:
+    """Every action has to do with every message."""
+    return True
 
 
 class CurrentMessage:
@@ -26,16 +32,40 @@ class CurrentMessage:
         self._bar.hide()
         self._stops: list[QWidget] = []
         self._marked: Row | None = None
-        self._suits: Callable[[str, Message], bool] = lambda _, __: True
+        self._actions: list[QAction] = []
+        self._suits: Callable[[str, Message], bool] = suits_all
+        self._pointer = QPointF(QCursor.pos())
         self.number = -1
         self.hovered = False
+
+    def is_entered(self, place: QPointF) -> bool:
+        """A row came under the pointer, which is at `place`; tells whether that chooses it. Rows that are moved under a
+        pointer that rests are not chosen by it."""
+        is_moved, self._pointer = place != self._pointer, place
+        self.hovered = self.hovered or is_moved
+        return is_moved
 
     def set_actions(self, actions: Sequence[QAction], colours: Colours, suits: Callable[[str, Message], bool]) -> None:
         """Offer these actions; `suits` tells whether the one of a name has to do with a message."""
         self._bar.set_actions(actions)
+        self._actions = [*actions]
         self._suits = suits
         self._bar.set_colours(colours)
         self._stops = []
+
+    def actions_on(self, message: Message) -> list[QAction]:
+        """Those that have to do with a message."""
+        return [each for each in self._actions if self._suits(each.objectName(), message)]
+
+    def trigger(self, name: str) -> str:
+        """Do what the action of a name does; returns why that is not allowed now, "" if it is done."""
+        wanted = next((each for each in self._actions if each.objectName() == name), None)
+        if wanted is None:
+            return ""
+        if not wanted.isEnabled():
+            return wanted.toolTip()
+        wanted.trigger()
+        return ""
 
     def set_colours(self, colours: Colours) -> None:
         """Draw in the colours of a theme."""

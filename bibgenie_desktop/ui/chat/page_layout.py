@@ -1,4 +1,4 @@
-"""Which rows of the page exist and where they stand: the geometry of the message list.
+"""Where the reader is on the page, and what is laid out for them: the geometry of the message list.
 
 All rows have a height in the index, most of them an estimate; widgets exist only for rows in sight and, when there is
 time, for one screen above and below. The reader's place is an anchor: a place in a row that stays where it is on the
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from PySide6.QtWidgets import QAbstractScrollArea, QApplication
+from PySide6.QtWidgets import QAbstractScrollArea
 
-from .heights import HeightIndex
 from .measures import Measures
 from .message import Message
 from .model import TranscriptModel
+from .page_rows import PageRows
 from .row_pool import RowPool
 from .rows import Kind, Page, Place, Row, kind_of
 
@@ -57,14 +57,12 @@ class PageLayout:
     """
 
     def __init__(self, area: QAbstractScrollArea, model: TranscriptModel, pool: RowPool, page: Page) -> None:
-        self._area = area
         self._viewport = area.viewport()
         self._bar = area.verticalScrollBar()
         self._model = model
-        self._pool = pool
-        self._page = page
-        self.index = HeightIndex()
-        self.rows: dict[int, Row] = {}
+        self._page_rows = PageRows(area, model, pool, page)
+        self.index = self._page_rows.index
+        self.rows = self._page_rows.rows
         self.at_end = True
         self.settling = False
         self._anchor = Anchor(0, Place(-1, -1, 0), 0)
@@ -80,8 +78,8 @@ class PageLayout:
 
     def reset(self) -> None:
         """All rows are others. Who was at the end is at the end again; who was not, stays if there is room."""
-        self._let_go(list(self.rows))
-        self.index.reset(self._estimates())
+        self._page_rows.let_go(list(self.rows))
+        self.index.reset(self._page_rows.estimates())
         self.at_end = self.at_end or self._anchor.row >= len(self.index)
         self._short_of_end = 0
         self._loosen()
@@ -90,14 +88,14 @@ class PageLayout:
     def appended(self) -> None:
         """Rows were added at the end."""
         if self._replacing is None:
-            for height in self._estimates(len(self.index)):
+            for height in self._page_rows.estimates(len(self.index)):
                 self.index.append(height)
             self.settle()
 
     def truncated(self) -> None:
         """Rows were taken away at the end."""
         count = self._model.rowCount()
-        self._let_go([number for number in self.rows if number >= count])
+        self._page_rows.let_go([number for number in self.rows if number >= count])
         self.index.truncate(count)
         if self._replacing is None:
             if self._anchor.row >= count:
@@ -123,12 +121,12 @@ class PageLayout:
         """They are: the reader stays at the same place of the page, or goes to where it changed."""
         was, self._replacing = self._replacing, None
         assert was is not None
-        self.index.reset([*map(self.index.height, range(first)), *self._estimates(first)])
+        self.index.reset([*map(self.index.height, range(first)), *self._page_rows.estimates(first)])
         if was.row is not None and kind_of(self._model.message(first)) == was.kind:
             self.rows[first] = was.row
-            was.row.bind(first, self._model.message(first), self._page)
+            was.row.bind(first, self._model.message(first), self._page_rows.page)
         elif was.row is not None:
-            self._give_back(was.row)
+            self._page_rows.give_back(was.row)
         anchor = was.anchor
         if was.anchored is not None and anchor.row >= first:
             rows = range(first, self._model.rowCount())
@@ -149,23 +147,23 @@ class PageLayout:
             if number in self.rows:
                 row = self.rows[number]
                 if kind_of(self._model.message(number)) != kind_of(row.message or self._model.message(number)):
-                    self._let_go([number])
+                    self._page_rows.let_go([number])
                 else:
-                    row.bind(number, self._model.message(number), self._page)
-                    self._lay_out(number, *self._ahead())
+                    row.bind(number, self._model.message(number), self._page_rows.page)
+                    self._page_rows.lay_out(number, *self._ahead())
             else:
-                self.index.set_height(number, self._page.measures.message_height(self._model.message(number)))
+                self.index.set_height(number, self._page_rows.page.measures.message_height(self._model.message(number)))
         self.settle()
 
     def turn_page(self, page: Page) -> None:
         """The look or the sizes of the page are others."""
-        resized = page.measures != self._page.measures
+        resized = page.measures != self._page_rows.page.measures
         seen = {*self.seen(), self._anchor.row}
-        self._page = page
+        self._page_rows.page = page
         if resized:
-            self.index.reset(self._estimates())
+            self.index.reset(self._page_rows.estimates())
             self._loosen()
-        self._let_go([number for number, row in self.rows.items() if number not in seen and not row.engaged])
+        self._page_rows.let_go([number for number, row in self.rows.items() if number not in seen and not row.engaged])
         for number, row in self.rows.items():
             row.bind(number, self._model.message(number), page)
         self.settle()
@@ -175,7 +173,7 @@ class PageLayout:
     @property
     def measures(self) -> Measures:
         """The sizes of the page."""
-        return self._page.measures
+        return self._page_rows.page.measures
 
     @property
     def height(self) -> int:
@@ -184,7 +182,7 @@ class PageLayout:
 
     def row(self, number: int) -> Row:
         """The row of a message, made where it is out of sight; one that nobody engages is soon let go again."""
-        self._make(number)
+        self._page_rows.make(number)
         return self.rows[number]
 
     @property
@@ -220,11 +218,17 @@ class PageLayout:
 
     def go_to_row(self, number: int, y: int = 0, below: int = 0) -> None:
         """The reader goes to a row: its place `y` stands `below` pixels below the upper edge of the screen."""
-        self._make(number)
-        self._lay_out(number, y - below, y - below + self._viewport.height())
+        self._page_rows.make(number)
+        self._page_rows.lay_out(number, y - below, y - below + self._viewport.height())
         self.at_end = False
         self._anchor = Anchor(number, self.rows[number].place_at(y), below)
         self.settle()
+
+    def show_whole(self, number: int) -> None:
+        """Scroll down until the end of a row is in sight."""
+        below = self.top_of(number) + self.index.height(number) - self.height
+        if below > 0:
+            self.scroll_to(self.value + below)
 
     def go_to_end(self) -> None:
         """The reader goes to the end of the page."""
@@ -252,8 +256,8 @@ class PageLayout:
                 return Anchor(known, Place(-1, -1, 0), self.index.top(known) - value)
         inside, before = value - self.index.top(first), self.index.height(first)
         if first not in self.rows:
-            self._make(first)
-            after = self._lay_out(first, inside, inside + self._viewport.height())
+            self._page_rows.make(first)
+            after = self._page_rows.lay_out(first, inside, inside + self._viewport.height())
             inside = round(inside * after / before) if before else 0
         return Anchor(first, self.rows[first].place_at(inside), 0)
 
@@ -289,7 +293,7 @@ class PageLayout:
             self._bar.setRange(0, self.last_value)
             self._bar.setValue(self._value)
             self._let_go_far()
-            self._put_in_place()
+            self._page_rows.put_in_place(self._value, self.seen())
         finally:
             self.settling = False
 
@@ -302,8 +306,8 @@ class PageLayout:
         """Lay out one more row that is out of sight but near."""
         for number in self._near():
             if number not in self.rows:
-                self._make(number)
-                self._lay_out(number, *self._ahead())
+                self._page_rows.make(number)
+                self._page_rows.lay_out(number, *self._ahead())
                 self.settle()
                 break
 
@@ -336,9 +340,9 @@ class PageLayout:
                 if number in complete:
                     continue
                 new = number not in self.rows
-                self._make(number)
+                self._page_rows.make(number)
                 before = self.index.height(number)
-                after = self._lay_out(number, value, value + height)
+                after = self._page_rows.lay_out(number, value, value + height)
                 if self.rows[number].complete:
                     complete.add(number)
                 if after != before or (new and not self.rows[number].complete):
@@ -354,39 +358,6 @@ class PageLayout:
         yield from range(start, seen.stop)
         yield from reversed(range(seen.start, start))
 
-    def _make(self, number: int) -> None:
-        if number not in self.rows:
-            message = self._model.message(number)
-            row = self.rows[number] = self._pool.take(kind_of(message))
-            row.bind(number, message, self._page)
-
-    def _lay_out(self, number: int, top: int, bottom: int) -> int:
-        """Lay out what is seen of a row between two places of the page; returns its height."""
-        begin = self.index.top(number)
-        height = self.rows[number].lay_out(top - begin, bottom - begin)
-        self.index.set_height(number, height)
-        return height
-
-    def _put_in_place(self) -> None:
-        height = self._viewport.height()
-        # What is in sight moves as one: the picture is moved, not drawn again.
-        for number in self.seen():
-            row = self.rows[number]
-            shift = self.top_of(number) - row.y()
-            if row.isVisible() and row.y() < height and row.geometry().bottom() >= 0:
-                if 0 < abs(shift) < height:
-                    self._viewport.scroll(0, shift)
-                break
-        x = (self._viewport.width() - self._page.measures.column) // 2
-        for number, row in self.rows.items():
-            row.arrange()
-            # A row that is kept although it is far away waits just out of sight.
-            y = min(max(self.top_of(number), -row.height() - height), 2 * height)
-            if (row.x(), row.y()) != (x, y):
-                row.move(x, y)
-            if row.isHidden():
-                row.show()
-
     def _let_go_far(self) -> None:
         height = self._viewport.height()
         top, bottom = self._value - round(KEPT * height), self._value + height + round(KEPT * height)
@@ -395,18 +366,4 @@ class PageLayout:
             for number, row in self.rows.items()
             if (self.index.top(number + 1) < top or self.index.top(number) > bottom) and not row.engaged
         ]
-        self._let_go(far)
-
-    def _let_go(self, numbers: list[int]) -> None:
-        for number in numbers:
-            self._give_back(self.rows.pop(number))
-
-    def _give_back(self, row: Row) -> None:
-        focus = QApplication.focusWidget()
-        if focus is not None and row.isAncestorOf(focus):
-            self._area.setFocus()
-        self._pool.give_back(row)
-
-    def _estimates(self, first: int = 0) -> Iterator[int]:
-        rows = range(first, self._model.rowCount())
-        return self.measures.message_heights(self._model.message(number) for number in rows)
+        self._page_rows.let_go(far)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from weakref import WeakKeyDictionary
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QAction,
     QColor,
-    QCursor,
     QFocusEvent,
     QHideEvent,
     QKeyEvent,
@@ -23,42 +21,33 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, 
 from ...protocol.messages import Segment
 from ..links import LinkRouter
 from ..theme import Theme, palette
-from ..times import Clock, short
-from ..timing import Coalesced, MakeTimer
+from ..times import Clock
+from ..timing import MakeTimer
 from . import reading_keys
 from .body import RenderBody
 from .conversation import Conversation
 from .copying import Copying
-from .current_message import CurrentMessage
+from .current_message import CurrentMessage, suits_all
 from .edit_panel import EditBox
+from .following import Following
 from .jump_button import JumpButton
 from .life_sign import Beat
-from .measures import Measures
 from .message import Message
-from .message_menu import add_link_actions, add_message_actions, add_text_actions
+from .message_menu import add_message_actions, add_text_actions
 from .model import TranscriptModel
 from .page_layout import PageLayout
+from .page_links import PageLinks
+from .page_look import PageLook
 from .page_scroll_bar import PageScrollBar
 from .page_search import PageSearch
-from .plain import PlainText
+from .redrawing import Redrawing
 from .row_pool import RowPool
-from .rows import Page, Row
+from .rows import Row
 from .selecting import Selecting
+from .wanting import Wanting
 
-REPAINT_MILLISECONDS = 33
-"""Between two repaints of an answer that is seen while it streams."""
-UNSEEN_MILLISECONDS = 250
-"""Between two looks at an answer that streams out of sight."""
-BODIES_MILLISECONDS = 40
-"""Of quiet before bodies are asked for: who drags the scroll bar wants those where it stops."""
 REST_MILLISECONDS = 15
 """Of quiet before the rows near to what is seen are laid out."""
-AROUND = 6
-"""Lines that a question has around its text while it is written in its place."""
-
-
-def _suits_all(_name: str, _message: Message) -> bool:
-    return True
 
 
 class MessageList(QAbstractScrollArea):
@@ -105,39 +94,25 @@ class MessageList(QAbstractScrollArea):
         # Drawn by ourselves, and wholly: so the picture can be moved, and no style sheet has a say in it.
         self.viewport().setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self._theme = theme
-        self._router = router
-        self._clock = clock
-        self._answers = answers
-        self._plain = PlainText()
-        self._unfolded: WeakKeyDictionary[Message, set[int]] = WeakKeyDictionary()
-        self._stale: set[int] = set()
-        self._unseen: set[int] = set()
-        self._asked: set[int] = set()
-        self._formulas: set[object] = set()
-        self._pointer = QPointF(QCursor.pos())
-        self._actions: list[QAction] = []
-        self._suits: Callable[[str, Message], bool] = _suits_all
-        self._beat = Beat(make_timer)
+        self._links = PageLinks(router, self.link_hovered.emit, self.link_answered.emit)
+        self._look = PageLook(self, theme, clock, answers, self._links.leads_to, Beat(make_timer))
         self._model = TranscriptModel(self)
         self._jump = JumpButton(self.viewport())
         self._pool = RowPool(self.viewport(), self._adopt)
-        self._layout = PageLayout(self, self._model, self._pool, self._make_page())
+        self._layout = PageLayout(self, self._model, self._pool, self._look.page())
         self._current = CurrentMessage(self, self._layout)
         self._selecting = Selecting(self.viewport(), self._layout, make_timer)
         self._copying = Copying(make_timer)
         self._search = PageSearch(self._model, self._layout, self._selecting)
-        self._drawing = Coalesced(self._draw, REPAINT_MILLISECONDS, make_timer, at_once=True)
-        self._looking = Coalesced(self._draw_unseen, UNSEEN_MILLISECONDS, make_timer)
-        self._asking = make_timer(self._ask_for_bodies)
+        self._redrawing = Redrawing(self._layout, make_timer, self._drawn)
+        self._wanting = Wanting(
+            self._model, self._layout, make_timer, self.bodies_wanted.emit, self.formulas_wanted.emit
+        )
+        self._following = Following(
+            self._model, self._layout, self._current, self._search, self._redrawing, self._wanting, self._settled
+        )
         self._resting = make_timer(self._lay_out_ahead)
         self._jump.clicked.connect(self.go_to_end)
-        self._model.modelReset.connect(self._reset)
-        self._model.rowsInserted.connect(self._appended)
-        self._model.rowsRemoved.connect(self._truncated)
-        self._model.replacing.connect(self._layout.replacing)
-        self._model.replaced_from.connect(self._replaced)
-        self._model.dataChanged.connect(lambda first: self._changed(first.row()))
-        self._model.streamed.connect(self._streamed)
         theme.changed.connect(self._restyle)
         self._restyle()
 
@@ -159,123 +134,37 @@ class MessageList(QAbstractScrollArea):
     @property
     def drawn(self) -> bool:
         """Whether all that is in sight is on the page as it is now."""
-        seen = self._layout.seen()
-        return not self._stale.intersection(seen) and all(self._model.message(number).ready for number in seen)
+        are_here = all(self._model.message(number).ready for number in self._layout.seen())
+        return are_here and not self._redrawing.is_seen_stale
 
-    # What happens to the messages
+    # What is on the page
 
-    def _reset(self) -> None:
-        for numbers in (self._stale, self._unseen, self._asked):
-            numbers.clear()
-        self._current.number = min(self._current.number, self._model.rowCount() - 1)
-        self._search.reset()
-        self._layout.reset()
-        self._settled()
-
-    def _appended(self) -> None:
-        self._layout.appended()
-        if not self._layout.is_replacing:
-            self._settled()
-
-    def _truncated(self) -> None:
-        count = self._model.rowCount()
-        for numbers in (self._stale, self._unseen, self._asked):
-            numbers.intersection_update(range(count))
-        self._layout.truncated()
-        if not self._layout.is_replacing:
-            self._current.number = min(self._current.number, count - 1)
-            self._settled()
-
-    def _replaced(self, first: int) -> None:
-        self._current.number = min(self._current.number, self._model.rowCount() - 1)
-        self._search.reset()
-        self._layout.replaced(first)
-        self._settled()
-
-    def _changed(self, number: int) -> None:
-        self._stale.add(number)
-        self._drawing.ask()
-
-    def _streamed(self, number: int) -> None:
-        if number in self._layout.seen():
-            self._changed(number)
-        else:
-            self._unseen.add(number)
-            self._looking.ask()
-
-    def _draw(self) -> None:
-        stale, self._stale = self._stale, set()
-        self._layout.refresh(stale)
+    def _drawn(self) -> None:
         self._settled()
         self.drawn_anew.emit()
 
-    def _draw_unseen(self) -> None:
-        self._stale |= self._unseen
-        self._unseen.clear()
-        self._draw()
-
     def _settled(self) -> None:
         """The rows are where they belong: so must be what goes with them."""
-        if self._unseen.intersection(self._layout.seen()):
-            # What came into sight is drawn as it is now.
-            self._draw_unseen()
+        if self._redrawing.draw_come_into_sight():
             return
         self._jump.put_on(self.viewport().rect())
         is_writing = isinstance(QApplication.focusWidget(), EditBox)
         self._jump.setVisible(not self._layout.at_end and self._layout.is_more_below and not is_writing)
         self._current.show(self.current_row)
-        self._ask_for_formulas()
-        if self._missing():
-            self._asking.start(BODIES_MILLISECONDS)
+        self._wanting.look()
         if self._layout.wants_more:
             self._resting.start(REST_MILLISECONDS)
 
-    def _ask_for_formulas(self) -> None:
-        wanted = {formula for row in self._layout.rows.values() for formula in row.missing} - self._formulas
-        if wanted:
-            self._formulas |= wanted
-            self.formulas_wanted.emit(tuple(wanted))
-
     def formulas_drawn(self) -> None:
         """There are pictures of formulas that there were not when they were wanted."""
-        numbers = [number for number, row in self._layout.rows.items() if row.missing]
-        for number in numbers:
-            self._layout.rows[number].forget_missing()
-        self._layout.refresh(numbers)
+        self._wanting.formulas_drawn()
         self._settled()
 
     def _lay_out_ahead(self) -> None:
         self._layout.lay_out_ahead()
         self._settled()
 
-    def _missing(self) -> list[int]:
-        near = self._layout.near()
-        return [number for number in near if number not in self._asked and not self._model.message(number).ready]
-
-    def _ask_for_bodies(self) -> None:
-        if missing := self._missing():
-            self._asked.update(missing)
-            self.bodies_wanted.emit(missing[0], missing[-1])
-
     # The look
-
-    def _make_page(self) -> Page:
-        return Page(
-            measures=Measures.of(self.font(), self.viewport().width()),
-            colours=self._theme.colours,
-            answers=self._answers,
-            plain=self._plain,
-            when=lambda stamp: short(stamp, self._clock()),
-            leads_to=self._leads_to,
-            unfolded=lambda message: self._unfolded.setdefault(message, set()),
-            beat=self._beat,
-            ratio=self.devicePixelRatioF(),
-            most_writing=self._most_writing(),
-        )
-
-    def _most_writing(self) -> int:
-        """A third of the window, or what leaves room for all else of a question in a low one."""
-        return min(self.window().height() // 3, self.viewport().height() - self.fontMetrics().lineSpacing() * AROUND)
 
     def _restyle(self) -> None:
         self.setPalette(palette(self._theme.colours))
@@ -285,7 +174,7 @@ class MessageList(QAbstractScrollArea):
         self._turn_page()
 
     def _turn_page(self) -> None:
-        self._layout.turn_page(self._make_page())
+        self._layout.turn_page(self._look.page())
         self._settled()
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -394,11 +283,9 @@ class MessageList(QAbstractScrollArea):
         """The message that was chosen by the pointer or by keys, if one was."""
         return self._model.message(self._current.number) if self._current.number >= 0 else None
 
-    def set_actions(self, actions: Sequence[QAction], suits: Callable[[str, Message], bool] = _suits_all) -> None:
+    def set_actions(self, actions: Sequence[QAction], suits: Callable[[str, Message], bool] = suits_all) -> None:
         """Offer these actions under the current message, and in its menu. `suits` tells whether the one of a name has
         to do with such a message at all."""
-        self._actions = [*actions]
-        self._suits = suits
         self._current.set_actions(actions, self._theme.colours, suits)
         self._current.show(self.current_row)
 
@@ -411,18 +298,12 @@ class MessageList(QAbstractScrollArea):
     def write_in(self, number: int) -> None:
         """Bring a question that is being edited into sight, and go there to write."""
         self.set_current_row(number)
-        self._draw()
+        self._redrawing.draw()
         if number not in self._layout.seen() or self._layout.top_of(number) < 0:
             self._layout.go_to_row(number)
-        self._show_whole(number)
-        self._layout.row(number).begin_writing()
-
-    def _show_whole(self, number: int) -> None:
-        """Scroll until the end of a row is in sight."""
-        below = self._layout.top_of(number) + self._layout.index.height(number) - self._layout.height
-        if below > 0:
-            self.scroll_by(below)
+        self._layout.show_whole(number)
         self._settled()
+        self._layout.row(number).begin_writing()
 
     def _edit_wanted(self, row: Row, send: bool) -> None:
         self.set_current_row(row.number)
@@ -430,11 +311,8 @@ class MessageList(QAbstractScrollArea):
 
     def _offer_taken(self, row: Row, name: str) -> None:
         self.set_current_row(row.number)
-        wanted = next((each for each in self._actions if each.objectName() == name), None)
-        if wanted is not None and wanted.isEnabled():
-            wanted.trigger()
-        elif wanted is not None:
-            self.link_answered.emit(wanted.toolTip())
+        if reason := self._current.trigger(name):
+            self.link_answered.emit(reason)
 
     def leaveEvent(self, event: QEvent) -> None:
         """The pointer went away."""
@@ -461,9 +339,9 @@ class MessageList(QAbstractScrollArea):
         row.pressed.connect(self._selecting.begin)
         row.dragged.connect(self._selecting.drag)
         row.released.connect(self._selecting.end)
-        row.link_clicked.connect(self._open_link)
-        row.link_ctrl_clicked.connect(self._open_in_zotero)
-        row.link_hovered.connect(self._hover_link)
+        row.link_clicked.connect(self._links.open)
+        row.link_ctrl_clicked.connect(self._links.open_in_zotero)
+        row.link_hovered.connect(self._links.hover)
         row.menu_wanted.connect(self._pop_menu_up)
         row.version_wanted.connect(self.version_wanted)
         row.edit_wanted.connect(self._edit_wanted)
@@ -473,28 +351,13 @@ class MessageList(QAbstractScrollArea):
         self._layout.hold(row.number)
         self._layout.refresh([row.number])
         if row.message is not None and row.message.edit is not None:
-            self._show_whole(row.number)
+            self._layout.show_whole(row.number)
         self._settled()
 
     def _row_entered(self, row: Row, place: QPointF) -> None:
-        # Rows that are moved under a pointer that rests are not chosen by it.
-        if place != self._pointer:
-            self._pointer = place
-            self._current.hovered = True
+        if self._current.is_entered(place):
             self.set_current_row(row.number)
             self._current.show(self.current_row)
-
-    def _leads_to(self, link: str) -> str:
-        return self._router.route(link).sentence if link else ""
-
-    def _hover_link(self, link: str) -> None:
-        self.link_hovered.emit(self._leads_to(link))
-
-    def _open_link(self, link: str) -> None:
-        self.link_answered.emit(self._router.open(link))
-
-    def _open_in_zotero(self, link: str) -> None:
-        self.link_answered.emit(self._router.open_in_zotero(link))
 
     def copy_selection(self) -> None:
         """Copy the text that is selected, as it is read."""
@@ -513,10 +376,8 @@ class MessageList(QAbstractScrollArea):
     def context_menu(self, link: str, citation: Segment | None = None) -> QMenu:
         """The menu for a place on the page, at a link or not."""
         menu = QMenu(self)
-        if link or citation:
-            add_link_actions(menu, self._router.route(link), link, citation, self._open_link, self._open_in_zotero)
+        self._links.add_actions(menu, link, citation)
         add_text_actions(menu, self.copy_selection if self._selecting.parts else None, self.select_current)
         if self.current_row >= 0:
-            message = self._model.message(self.current_row)
-            add_message_actions(menu, [each for each in self._actions if self._suits(each.objectName(), message)])
+            add_message_actions(menu, self._current.actions_on(self._model.message(self.current_row)))
         return menu
