@@ -39,7 +39,7 @@ class DraftStore:
         def transaction(connection: Connection) -> str:
             known = _draft(connection, session_id)
             kept = text if text.startswith(known.strip()) else f"{text}\n\n{known}"
-            if f"{known}\n\n".startswith(f"{text}\n\n"):
+            if f"\n\n{text}\n\n" in f"\n\n{known}\n\n":
                 kept = known
             self._put(connection, session_id, kept)
             return kept

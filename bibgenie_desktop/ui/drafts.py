@@ -83,7 +83,7 @@ class Drafts:
     def put_above(self, session_id: str, words: str) -> str:
         """Words that belong to the draft without having been typed now; returns the draft, in which they stand once."""
         typed = self.text(session_id)
-        if not (typed == words or typed.startswith(f"{words}\n\n")):
+        if f"\n\n{words}\n\n" not in f"\n\n{typed}\n\n":
             self.edited(session_id, f"{words}\n\n{typed}" if typed else words)
         return self.text(session_id)
 
@@ -135,6 +135,12 @@ class Drafts:
             self.edited(NEW_CHAT, new.text)
         if moves and typed:
             self.edited(session_id, typed)
+
+    def taken(self, session_id: str) -> None:
+        """The engine stored what was sent, and emptied the draft with it: what was written since is saved again."""
+        self.saved(session_id, "")
+        if self._drafts[session_id].whole:
+            self.edited(session_id, self.text(session_id))
 
     def saved(self, session_id: str, text: str) -> None:
         """The engine keeps this text."""

@@ -128,7 +128,7 @@ class Turns(QObject):
         conversation = asked.conversation
         is_new = not conversation.session_id
         if not is_new and asked.is_draft:
-            self._drafts.saved(event.session_id, "")
+            self._drafts.taken(event.session_id)
         title = self._titles.of(event.session_id, event.title)
         conversation.started(event.session_id, title, event.node_id, event.model)
         self._chats.hold(conversation)

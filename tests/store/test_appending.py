@@ -251,6 +251,7 @@ async def test_a_question_from_elsewhere_leaves_the_draft_alone(tmp_path: Path) 
         ("and how?", "Why?", "Why?\n\nand how?"),
         ("Why?", "Why?", "Why?"),
         ("Why", "Why not?", "Why not?"),
+        ("First?\n\nWhy?\n\nand how?", "Why?", "First?\n\nWhy?\n\nand how?"),
     ],
 )
 async def test_a_question_that_was_not_taken_is_kept_above_the_draft(

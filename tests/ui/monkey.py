@@ -287,8 +287,11 @@ class Monkey(Hands):
         name = self._random.choice(ACTIONS)
         action = self.desk.app.window.findChild(QAction, name)
         assert action is not None, name
+        allowed = action.isEnabled()
         action.trigger()
-        return f"{name}{'' if action.isEnabled() else ' (not allowed)'}"
+        if name == "recallAction":
+            self.record.repeated.update(WORD.findall(self.desk.composer.toPlainText()))
+        return f"{name}{'' if allowed else ' (not allowed)'}"
 
     def _release(self) -> str:
         for _ in range(self._random.randint(1, 3)):

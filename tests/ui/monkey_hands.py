@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterator
 
 from PySide6.QtCore import QPoint, QRect, Qt
-from PySide6.QtGui import QWindow
+from PySide6.QtGui import QInputMethodEvent, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QMenu, QPlainTextEdit, QWidget
 
@@ -64,7 +64,13 @@ class Hands:
     def _type_text(self, text: str) -> str:
         with self.record.erasing(self.composer_text()):
             for letter in text:
-                QTest.keyClick(self._surface(), ord(letter))
+                if letter.isascii():
+                    QTest.keyClick(self._surface(), ord(letter))
+                elif (focus := QApplication.focusWidget()) is not None:
+                    # As an input method does.
+                    event = QInputMethodEvent()
+                    event.setCommitString(letter)
+                    QApplication.sendEvent(focus, event)
         return f"types {text!r}"
 
     def _click(

@@ -115,9 +115,10 @@ class Record:
             if controller.conversation.session_id == offer.session_id:
                 words.update(WORD.findall(composer))
 
-    def losses(self, path: Path) -> list[str]:
-        """What is missing in a history that nobody writes to, what stands in a draft twice, and what is wrong with the
-        tree."""
+    def losses(self, path: Path, *, alone: bool) -> list[str]:
+        """What is missing in a history that nobody writes to, what is wrong with the tree and, where one window was
+        `alone`, what stands in a draft twice: of what two windows write into one draft at once both versions are kept.
+        """
         stored = read(path)
         gone = {session_id for session_id in self.doomed if session_id not in stored.branches}
         deleted = set().union(*(self.doomed[session_id] for session_id in gone))
@@ -135,7 +136,8 @@ class Record:
                     found.append(f"the {kind} {node_id} is not stored: {text[:80]!r}")
         for session_id, text in stored.drafts.items():
             twice = [word for word, count in Counter(WORD.findall(text)).items() if count > 1]
-            if doubled := sorted(set(twice) - self.repeated):
+            doubled = sorted(set(twice) - self.repeated)
+            if alone and doubled:
                 found.append(f"{doubled} stand twice in the draft of {session_id!r}: {text!r}")
         return found
 

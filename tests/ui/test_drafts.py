@@ -245,3 +245,22 @@ def test_the_same_paragraphs_in_another_order_are_no_words_of_others() -> None:
     bench.drafts.edited("one", "theirs\n\nmine")
     assert bench.drafts.stored("one", "mine\n\ntheirs") == "theirs\n\nmine"
     assert bench.drafts.stored("one", "new\n\nmine\n\ntheirs") == "new\n\ntheirs\n\nmine"
+
+
+def test_words_that_stand_in_the_draft_already_are_not_put_above_it() -> None:
+    bench = Bench()
+    bench.drafts.edited("one", "Second?\n\nFirst?\n\ntyped")
+    assert bench.drafts.put_above("one", "First?") == "Second?\n\nFirst?\n\ntyped"
+    assert bench.drafts.put_above("one", "First") == "First\n\nSecond?\n\nFirst?\n\ntyped"
+
+
+def test_what_was_typed_and_saved_while_a_question_was_on_its_way_is_saved_again_once_it_is_taken() -> None:
+    bench = Bench()
+    bench.drafts.edited("one", "question")
+    bench.drafts.sent("one")
+    bench.drafts.edited("one", "next")
+    bench.timers.pass_time()
+    bench.drafts.saved("one", "next")
+    bench.drafts.taken("one")
+    bench.timers.pass_time()
+    assert bench.saved[-2:] == [("one", "next"), ("one", "next")]
