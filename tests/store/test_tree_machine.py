@@ -22,6 +22,7 @@ from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.nodes import STABLE, STOP_REASONS, ChangeSet, StopReason
 from bibgenie_desktop.sessions.parts import Part, TextPart, ToolCallPart
 from bibgenie_desktop.sessions.tree import Versions
+from bibgenie_desktop.store.drafts import SentDraft
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.discipline.lengths import Loops
@@ -63,6 +64,7 @@ class Chat:
     visited: dict[str, int] = field(default_factory=dict)
     journal: Journal | None = None
     mark: str = ""
+    draft: str = ""
 
 
 class TreeMachine(RuleBasedStateMachine):
@@ -171,14 +173,31 @@ class TreeMachine(RuleBasedStateMachine):
     def ask(self, new: bool, pick: int) -> None:
         text, identity = self.new_text(), ""
         if self.open_chats() and not (new and len(self.chats) < 4):
-            identity, _ = self.chat(pick)
-        changes = self.run(self.store.append_user(identity, [TextPart(text)], title=text, model="m"))
+            identity, chosen = self.chat(pick)
+            # A draft that is sent is the question then, and nowhere else (P11).
+            text = chosen.draft or text
+        sent = SentDraft(text, text) if identity and text == chosen.draft else None
+        changes = self.run(self.store.append_user(identity, [TextPart(text)], title=text, model="m", sent_draft=sent))
         [added] = changes.added
+        if sent is not None:
+            chosen.draft = ""
         chat = self.chats.setdefault(changes.session_id, Chat("", 0, text))
         self.messages[added] = Message(chat.leaf or None, "user", text)
         self.move(chat, added)
         self.begin(changes.session_id, added)
         self.check(changes, "append_user", changes.session_id, (added,))
+
+    @precondition(lambda self: self.open_chats())
+    @rule(pick=picks, above=st.booleans())
+    def write_draft(self, pick: int, above: bool) -> None:
+        identity, chat = self.chat(pick)
+        text = self.new_text()
+        if above:
+            self.run(self.store.drafts.put_above(identity, text))
+            chat.draft = f"{text}\n\n{chat.draft}" if chat.draft else text
+        else:
+            assert self.run(self.store.drafts.save(identity, text, known=chat.draft)) == ""
+            chat.draft = text
 
     def begin(self, identity: str, parent: str, previous: str | None = None, former: str = "") -> None:
         text = self.messages[former].text if former else ""
@@ -460,7 +479,7 @@ class TreeMachine(RuleBasedStateMachine):
             sent = str(projection.messages)
             on_branch = set(self.real(self.chats[identity].leaf))
             for message, held in self.messages.items():
-                assert sent.count(held.text) == (message in on_branch)
+                assert sent.count(repr(held.text)[1:-1]) == (message in on_branch)
 
     @invariant()
     def sessions_are_as_in_the_model(self) -> None:
@@ -475,6 +494,7 @@ class TreeMachine(RuleBasedStateMachine):
             chat = self.chats[session.id]
             assert (session.leaf_id, session.branch_revision, session.title) == (chat.leaf, chat.revision, chat.title)
             assert chat.leaf in chat.visited
+            assert self.run(self.store.drafts.read(session.id)).strip() == chat.draft.strip()
             assert all(self.messages[each].parent in {None, *chat.visited} for each in chat.visited)
         journalled = {each for each in self.open_chats() if self.chats[each].journal}
         assert set(self.run(self.store.tree.interrupted())) == journalled
