@@ -99,9 +99,11 @@ def held(room: Running) -> list[tuple[str, str, str]]:
 
 
 async def streaming(room: Running, gate: Gate, session_id: str = "") -> str:
-    """Ask; the answer has begun and waits at the gate. The chat's id."""
+    """Ask; the answer has begun, waits at the gate, and is noted in the journal. The chat's id."""
     await room.engine.handle(SendMessage("What is front matter?", session_id))
     await gate.reached.wait()
+    for _ in range(2):  # while the first is written, the note is handed in, and the second is written behind that
+        await room.engine.handle(SaveDraft("whatever"))
     return room.last(TurnStarted).session_id
 
 

@@ -25,6 +25,7 @@ from bibgenie_desktop.protocol.messages import (
 from bibgenie_desktop.ui.chat.text_box import TextBox
 from bibgenie_desktop.ui.history import PAUSE_MILLISECONDS, is_long_enough
 from bibgenie_desktop.ui.history_list import HistoryList, HitRole, excerpt_layout
+from bibgenie_desktop.ui.times import short
 from tests.ui.played import NOON, Played, chat, played
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("T-8", "U-1")]
@@ -80,9 +81,10 @@ def test_titles_are_found_while_typing_and_messages_after_a_pause_with_who_and_w
     desk.play(HistoryFound((HIT,), more=True, request=request))
     assert found(desk) == []
     desk.play(HistoryFound((other,), request=request))
+    when = short(HIT.created_at, NOON)  # in the way of the language that is in force
     assert found(desk) == [
-        "Title a, Answer · 12:00: before the effort of it",
-        "Untitled chat, You · 12:00 · other version · archived: before the effort of it",
+        f"Title a, Answer · {when}: before the effort of it",
+        f"Untitled chat, You · {when} · other version · archived: before the effort of it",
     ]
     assert desk.text("historyTold") == ""
     assert not desk.find(HistoryList, "historyList").grab().isNull()
