@@ -22,7 +22,8 @@ from pathlib import Path
 
 from bibgenie_desktop.cli.options import parse_options
 from bibgenie_desktop.cli.wiring import Setting, open_engine
-from bibgenie_desktop.protocol.messages import Event, SendMessage, TurnFinished
+from bibgenie_desktop.protocol.commands import SendMessage
+from bibgenie_desktop.protocol.events import Event, TurnFinished
 
 CHECKOUT = Path(__file__).parents[1]
 QUESTION = "What does front matter numbering do to page citations?"

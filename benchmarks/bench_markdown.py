@@ -17,7 +17,7 @@ from collections.abc import Callable
 from PySide6.QtGui import QFont, QTextDocument
 from PySide6.QtWidgets import QApplication
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import Look
 from bibgenie_desktop.ui.chat.growing_text import GrowingText
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody

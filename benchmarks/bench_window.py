@@ -34,7 +34,9 @@ def environment() -> dict[str, str]:
     """The processes' environment: the engine finds this checkout, and no model's key is known."""
     # The offscreen platform complains of each menu.
     quiet = {"QT_QPA_PLATFORM": "offscreen", "QT_LOGGING_RULES": "default.warning=false"}
-    return {**quiet, **os.environ, "PYTHONPATH": str(CHECKOUT)}
+    # The first start compiles the program, and the others find it compiled, as a person's do: Qt's packages always are.
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    return {**quiet, **kept, "PYTHONPATH": str(CHECKOUT)}
 
 
 def child(module: str, *options: str, **more: Any) -> subprocess.Popen[str]:

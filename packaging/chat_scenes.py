@@ -10,27 +10,17 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPushButton
 
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    BranchRow,
+from bibgenie_desktop.protocol.commands import (
     Command,
-    CommandDone,
     DeleteSession,
     FetchBodies,
     FetchTree,
-    HistoryFound,
-    HistoryHit,
     ListSessions,
-    NodeBody,
     OpenSession,
     SearchHistory,
-    Segment,
-    SessionList,
-    SessionMade,
-    SessionRow,
-    Tree,
-    TreeRow,
 )
+from bibgenie_desktop.protocol.events import Branch, CommandDone, HistoryFound, NodeBody, SessionList, SessionMade, Tree
+from bibgenie_desktop.protocol.values import BranchRow, HistoryHit, Segment, SessionRow, TreeRow
 from bibgenie_desktop.ui.history_list import HistoryList
 
 if TYPE_CHECKING:

@@ -21,31 +21,29 @@ from PySide6.QtGui import QAction, QFont, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QWidget
 
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     VERSION,
+    Command,
+    EditMessage,
+    FetchBodies,
+    Fork,
+    ListModels,
+    ListSessions,
+    OpenSession,
+    SendMessage,
+)
+from bibgenie_desktop.protocol.events import (
     AnswerCitation,
     AnswerText,
     Branch,
-    BranchRow,
-    Command,
     CommandFailed,
-    EditMessage,
     Event,
-    FetchBodies,
-    Fork,
     LibraryProgress,
-    ListModels,
-    ListSessions,
     ModelList,
-    ModelRow,
     ModelState,
     NodeBody,
-    OpenSession,
-    Segment,
-    SendMessage,
     SessionList,
     SessionMade,
-    SessionRow,
     ToolFinished,
     ToolStarted,
     TurnFailed,
@@ -53,6 +51,7 @@ from bibgenie_desktop.protocol.messages import (
     TurnStarted,
     Welcome,
 )
+from bibgenie_desktop.protocol.values import BranchRow, ModelRow, Segment, SessionRow
 from bibgenie_desktop.ui.about import AboutDialog
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
 from bibgenie_desktop.ui.controller import Controller

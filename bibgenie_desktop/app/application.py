@@ -16,7 +16,7 @@ from ..ui.chat.formula_pictures import FormulaPictures, FormulaStyle
 from ..ui.chat.markdown_body import MarkdownBody
 from ..ui.controller import Controller
 from ..ui.links import LinkRouter
-from ..ui.markdown.highlight import warm_up
+from ..ui.markdown.renderer import warm_up
 from ..ui.passages import PassageOpener
 from ..ui.tasks import TaskRegistry
 from ..ui.theme import Theme

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..engine.engine import Engine
 from ..engine.refused import checked_question
-from ..protocol.messages import SendMessage
+from ..protocol.commands import SendMessage
 from .options import Options
 from .streaming import stream_answer
 from .wiring import Setting

@@ -12,17 +12,9 @@ from ..engine.engine import Engine
 from ..engine.refused import Refused, checked_question
 from ..engine.views import tree_row
 from ..protocol.codec import to_json
-from ..protocol.messages import (
-    CommandFailed,
-    ContinueAnswer,
-    EditMessage,
-    Event,
-    Fork,
-    Retry,
-    SessionMade,
-    SwitchTo,
-    TreeRow,
-)
+from ..protocol.commands import ContinueAnswer, EditMessage, Fork, Retry, SwitchTo
+from ..protocol.events import CommandFailed, Event, SessionMade
+from ..protocol.values import TreeRow
 from ..sessions.branch import NotAllowed
 from ..store.database import StoreUnavailable
 from ..store.leases import NotHeld

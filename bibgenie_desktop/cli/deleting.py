@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 
-from ..protocol.messages import UNDO_SECONDS
+from ..protocol.commands import UNDO_SECONDS
 from ..store.database import StoreCode, StoreUnavailable
 from ..store.leases import NotHeld
 from ..store.sessions import SessionStore

@@ -11,7 +11,8 @@ from ..engine.watching import WATCH_SECONDS
 from ..profile.logs import start_logging
 from ..profile.settings import SettingsUnreadable
 from ..protocol.codec import command_from_json, to_json
-from ..protocol.messages import Command, CommandFailed, Event, Shutdown
+from ..protocol.commands import Command, Shutdown
+from ..protocol.events import CommandFailed, Event
 from ..store.database import StoreUnavailable
 from ..transport.served import ServedPipe
 from .options import parse_options

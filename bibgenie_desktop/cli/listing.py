@@ -17,7 +17,7 @@ from ..engine.exchange import NotWritten, write_file
 from ..engine.exporting import chat_file
 from ..engine.views import session_row
 from ..profile.paths import resources
-from ..protocol.messages import ExportFormat
+from ..protocol.commands import ExportFormat
 from ..store.sessions import SessionStore
 from .options import Options
 from .printing import printable

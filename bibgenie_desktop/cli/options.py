@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 from .. import __version__
-from ..protocol.messages import ExportFormat
+from ..protocol.commands import ExportFormat
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 ZOTERO_CHOICES = ("auto", "local", "web", "demo")

@@ -14,15 +14,13 @@ from ..engine.markdown import citation_markdown
 from ..engine.refused import Refused
 from ..models.port import ModelError
 from ..protocol.codec import to_json
-from ..protocol.messages import (
+from ..protocol.commands import EditMessage, SendMessage, StopTurn
+from ..protocol.events import (
     AnswerCitation,
     AnswerText,
     CommandFailed,
-    EditMessage,
     Event,
     LibraryProgress,
-    SendMessage,
-    StopTurn,
     ToolStarted,
     TurnFailed,
     TurnFinished,

@@ -27,7 +27,7 @@ from ..models.offline import OfflineAssistant
 from ..models.port import Model
 from ..profile.paths import Profile, find_profile, resources
 from ..profile.settings import Settings, SettingsUnreadable, load_settings, store_model, store_setting
-from ..protocol.messages import Event
+from ..protocol.events import Event
 from ..store.leases import LeaseStore
 from ..store.library import LibraryStore
 from ..store.sessions import SessionStore

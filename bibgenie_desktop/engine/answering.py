@@ -13,7 +13,8 @@ from typing import NoReturn
 
 from ..compaction.projection import project
 from ..models.port import Model
-from ..protocol.messages import BranchChanged, EditMessage, Event, SendMessage, TurnStarted
+from ..protocol.commands import EditMessage, SendMessage
+from ..protocol.events import BranchChanged, Event, TurnStarted
 from ..sessions.branch import NotAllowed, last_real
 from ..sessions.nodes import ChangeSet, Node
 from ..sessions.parts import Part

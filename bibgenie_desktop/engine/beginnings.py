@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from ..protocol.messages import ContinueAnswer, EditMessage, Retry, SendMessage
+from ..protocol.commands import ContinueAnswer, EditMessage, Retry, SendMessage
 from ..sessions.nodes import Beginning, ChangeSet, Node
 from ..sessions.parts import Part, TextPart
 from ..sessions.tree import NodeHead, continued, edited, retried

@@ -6,7 +6,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from ..protocol.messages import CommandDone, ContinueDamaged, Event, FetchTree, Fork, SessionMade, SwitchTo, Tree
+from ..protocol.commands import ContinueDamaged, FetchTree, Fork, SwitchTo
+from ..protocol.events import CommandDone, Event, SessionMade, Tree
 from ..sessions.nodes import ChangeSet
 from ..store.leases import NotHeld
 from ..store.sessions import SessionStore

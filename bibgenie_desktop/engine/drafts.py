@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..protocol.messages import DraftAdded, Event
+from ..protocol.events import DraftAdded, Event
 from ..store.drafts import DraftStore, words_of_others
 from .views import text_pieces
 

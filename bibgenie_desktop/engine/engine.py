@@ -15,20 +15,16 @@ from .. import __version__
 from ..compaction.projection import BrokenProjection
 from ..documents.port import FormulaDrawer
 from ..models.port import ModelError
-from ..protocol.messages import (
+from ..protocol.commands import (
     VERSION,
     ArchiveSession,
-    Branch,
     ChooseModel,
     Command,
-    CommandDone,
-    CommandFailed,
     ContinueAnswer,
     ContinueDamaged,
     DeleteSession,
     DrawFormulas,
     EditMessage,
-    Event,
     ExportSession,
     FetchBodies,
     FetchTree,
@@ -38,7 +34,6 @@ from ..protocol.messages import (
     ImportSession,
     ListModels,
     ListSessions,
-    NodeBody,
     OpenSession,
     PinSession,
     RenameSession,
@@ -46,14 +41,12 @@ from ..protocol.messages import (
     SaveDraft,
     SearchHistory,
     SendMessage,
-    SessionList,
-    SessionRenamed,
     Shutdown,
     StopTurn,
     SwitchTo,
     UndoDelete,
-    Welcome,
 )
+from ..protocol.events import Branch, CommandDone, CommandFailed, Event, NodeBody, SessionList, SessionRenamed, Welcome
 from ..sessions.branch import NotAllowed, Path
 from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from secrets import token_hex
 
-from ..protocol.messages import CommandDone, Event, ExportSession, ImportSession, SessionMade
+from ..protocol.commands import ExportSession, ImportSession
+from ..protocol.events import CommandDone, Event, SessionMade
 from ..store.sessions import SessionStore
 from .exporting import chat_file
 from .importing import NotImported, read_chat

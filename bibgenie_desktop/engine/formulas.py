@@ -8,16 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 
 from ..documents.port import DocumentProblem, DrawnFormula, FormulaDrawer
-from ..protocol.messages import (
-    LONGEST_FORMULA,
-    MOST_FORMULAS,
-    CommandDone,
-    CommandFailed,
-    DrawFormulas,
-    Event,
-    FormulaDrawn,
-    FormulaText,
-)
+from ..protocol.commands import LONGEST_FORMULA, MOST_FORMULAS, DrawFormulas, FormulaText
+from ..protocol.events import CommandDone, CommandFailed, Event, FormulaDrawn
 from ..sessions.text import well_formed
 
 SECONDS = 5.0

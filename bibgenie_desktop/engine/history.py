@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..protocol.messages import Event, HistoryFound, HistoryHit, SearchHistory
+from ..protocol.commands import SearchHistory
+from ..protocol.events import Event, HistoryFound
+from ..protocol.values import HistoryHit
 from ..store.search import Hit, SearchStore
 from .views import one_line, row_pieces
 

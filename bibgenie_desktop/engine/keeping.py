@@ -6,16 +6,8 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 
-from ..protocol.messages import (
-    UNDO_SECONDS,
-    ArchiveSession,
-    CommandDone,
-    DeleteSession,
-    Event,
-    PinSession,
-    SessionsChanged,
-    UndoDelete,
-)
+from ..protocol.commands import UNDO_SECONDS, ArchiveSession, DeleteSession, PinSession, UndoDelete
+from ..protocol.events import CommandDone, Event, SessionsChanged
 from ..store.database import StoreUnavailable
 from ..store.leases import NotHeld
 from ..store.sessions import SessionStore

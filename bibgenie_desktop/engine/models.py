@@ -15,16 +15,9 @@ from contextlib import asynccontextmanager, contextmanager
 
 from ..models.port import Model, ModelError
 from ..profile.settings import SettingsUnreadable
-from ..protocol.messages import (
-    ChooseModel,
-    Event,
-    ListModels,
-    ModelChosen,
-    ModelList,
-    ModelLoading,
-    ModelRow,
-    ModelState,
-)
+from ..protocol.commands import ChooseModel, ListModels
+from ..protocol.events import Event, ModelChosen, ModelList, ModelLoading, ModelState
+from ..protocol.values import ModelRow
 from .views import one_line
 
 LONGEST_NAME = 200

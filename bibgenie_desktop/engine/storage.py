@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ..protocol.messages import TurnFailed, TurnFinished
+from ..protocol.events import TurnFailed, TurnFinished
 from ..sessions.branch import NotAllowed
 from ..sessions.nodes import ChangeSet
 from ..sessions.parts import UndecodablePart

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import TypeVar
 
-from ..protocol.messages import BranchRow, HistoryHit, Segment, SessionRow, TreeRow
+from ..protocol.values import BranchRow, HistoryHit, Segment, SessionRow, TreeRow
 from ..sessions.citations import TOKEN, Citation
 from ..sessions.locators import Locator, MalformedLocator
 from ..sessions.nodes import Node

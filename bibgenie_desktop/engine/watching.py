@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 
-from ..protocol.messages import Event, SessionsChanged
+from ..protocol.events import Event, SessionsChanged
 from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
 from .views import PIECE_BYTES

@@ -8,8 +8,8 @@ from dataclasses import asdict, fields, is_dataclass
 from reprlib import repr as shortened
 from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-from . import messages
-from .messages import Command, Event
+from .commands import Command
+from .events import Event
 
 
 class MalformedMessage(ValueError):
@@ -56,7 +56,7 @@ _FIELDS: dict[type[Any], dict[str, tuple[_Reader, str]]] = {}
 def _fields_of(kind: type[Any]) -> dict[str, tuple[_Reader, str]]:
     """How the fields of a message, or of a piece of one, are read: found out once, for lists of thousands."""
     if kind not in _FIELDS:
-        hints = get_type_hints(kind, vars(messages))
+        hints = get_type_hints(kind)
         names = [field.name for field in fields(kind)]
         _FIELDS[kind] = {name: (_reader(hints[name]), f"{kind.__name__}.{name}") for name in names}
     return _FIELDS[kind]

@@ -9,7 +9,8 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
 from ..protocol.codec import MalformedMessage, event_from_json, to_json
-from ..protocol.messages import Command, CommandFailed, Event, Hello, Shutdown, Welcome
+from ..protocol.commands import Command, Hello, Shutdown
+from ..protocol.events import CommandFailed, Event, Welcome
 from .child import ChildProcess
 from .served import MESSAGE_LIMIT
 

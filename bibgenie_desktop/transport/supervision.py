@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..protocol.messages import Command, Event
+from ..protocol.commands import Command
+from ..protocol.events import Event
 from .engine_link import EngineLink
 
 _log = logging.getLogger(__name__)

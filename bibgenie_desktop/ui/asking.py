@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..protocol.messages import SendMessage
+from ..protocol.commands import SendMessage
 from .chat.conversation import Conversation
 from .outgoing import Outgoing
 

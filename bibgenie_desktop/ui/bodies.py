@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..protocol.messages import FetchBodies, NodeBody, Segment
+from ..protocol.commands import FetchBodies
+from ..protocol.events import NodeBody
+from ..protocol.values import Segment
 from .chat.conversation import Conversation
 from .chat.message import Message
 from .outgoing import Outgoing

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from ..protocol.messages import TreeRow
+from ..protocol.values import TreeRow
 
 FOLDED_FROM = 6
 """Nodes between two others that become one item."""

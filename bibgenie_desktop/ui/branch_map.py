@@ -19,7 +19,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QFrame, QToolTip, QWidget
 
-from ..protocol.messages import TreeRow
+from ..protocol.values import TreeRow
 from .branch_drawing import BranchDrawing
 from .branch_layout import BranchLayout, Item
 from .labels import plain_line, plain_tip

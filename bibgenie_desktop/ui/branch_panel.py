@@ -6,7 +6,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QSplitter, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
-from ..protocol.messages import TreeRow
+from ..protocol.values import TreeRow
 from .branch_map import BranchMap
 from .icons import cross_icon, icon_size
 from .labels import ElidedLabel, breakable

@@ -7,19 +7,8 @@ from typing import Literal, Protocol, TypeAlias
 
 from PySide6.QtCore import QObject
 
-from ..protocol.messages import (
-    Command,
-    CommandFailed,
-    ContinueAnswer,
-    ContinueDamaged,
-    EditMessage,
-    Event,
-    Fork,
-    Retry,
-    SessionMade,
-    SwitchTo,
-    TurnStarted,
-)
+from ..protocol.commands import Command, ContinueAnswer, ContinueDamaged, EditMessage, Fork, Retry, SwitchTo
+from ..protocol.events import CommandFailed, Event, SessionMade, TurnStarted
 from ..sessions.nodes import STABLE, Beginning
 from .chat.conversation import Conversation
 from .chat.edits import Edits

@@ -7,13 +7,11 @@ from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
-from ..protocol.messages import (
-    ChooseModel,
-    Command,
+from ..protocol.commands import ChooseModel, Command, ListModels, StopTurn
+from ..protocol.events import (
     CommandFailed,
     Event,
     LibraryProgress,
-    ListModels,
     ModelChosen,
     ModelList,
     ModelState,
@@ -21,7 +19,6 @@ from ..protocol.messages import (
     SessionList,
     SessionMade,
     SessionRenamed,
-    StopTurn,
     Welcome,
 )
 from .bodies import BodyFetching

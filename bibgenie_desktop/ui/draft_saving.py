@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..protocol.messages import CommandFailed, DraftAdded, Event, SaveDraft
+from ..protocol.commands import SaveDraft
+from ..protocol.events import CommandFailed, DraftAdded, Event
 from .drafts import Drafts
 from .notices import Notices
 from .opening import ChatOpening

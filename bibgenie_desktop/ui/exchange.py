@@ -9,7 +9,8 @@ from pathlib import Path
 from PySide6.QtCore import QObject, QStandardPaths, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
-from ..protocol.messages import CommandFailed, Event, ExportFormat, ExportSession, ImportSession, SessionMade
+from ..protocol.commands import ExportFormat, ExportSession, ImportSession
+from ..protocol.events import CommandFailed, Event, SessionMade
 from .controller import Controller
 from .labels import plain_line
 

@@ -8,7 +8,9 @@ from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QObject, Signal
 
-from ..protocol.messages import CommandFailed, Event, HistoryFound, HistoryHit, SearchHistory
+from ..protocol.commands import SearchHistory
+from ..protocol.events import CommandFailed, Event, HistoryFound
+from ..protocol.values import HistoryHit
 from .outgoing import Outgoing
 from .timing import MakeTimer
 

@@ -30,7 +30,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractItemView, QListView, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from ..protocol.messages import HistoryHit
+from ..protocol.values import HistoryHit
 from .labels import isolated, plain_line
 from .session_delegate import draw_frame
 from .theme import Theme, sized

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject
 
-from ..protocol.messages import CommandFailed, Event, SwitchTo
+from ..protocol.commands import SwitchTo
+from ..protocol.events import CommandFailed, Event
 from .chat.view import MessageList
 from .controller import Controller
 from .find_bar import FindBar

@@ -7,16 +7,8 @@ from typing import Literal, Protocol
 
 from PySide6.QtCore import QObject, Signal
 
-from ..protocol.messages import (
-    UNDO_SECONDS,
-    ArchiveSession,
-    Command,
-    CommandFailed,
-    DeleteSession,
-    Event,
-    PinSession,
-    UndoDelete,
-)
+from ..protocol.commands import UNDO_SECONDS, ArchiveSession, Command, DeleteSession, PinSession, UndoDelete
+from ..protocol.events import CommandFailed, Event
 from .listing import SessionListing
 from .outgoing import Outgoing
 from .timing import MakeTimer, Timer

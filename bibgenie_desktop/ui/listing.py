@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 
-from ..protocol.messages import ListSessions, SessionList, SessionRenamed, SessionRow
+from ..protocol.commands import ListSessions
+from ..protocol.events import SessionList, SessionRenamed
+from ..protocol.values import SessionRow
 from .outgoing import Outgoing
 
 

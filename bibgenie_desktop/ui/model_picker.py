@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ..protocol.messages import ModelList, ModelState
+from ..protocol.events import ModelList, ModelState
 from .chat.wording import model_name
 from .labels import isolated, plain_line, plain_tip
 from .theme import figures

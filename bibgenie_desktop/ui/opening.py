@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from ..protocol.messages import Branch, BranchRow, OpenSession
+from ..protocol.commands import OpenSession
+from ..protocol.events import Branch
+from ..protocol.values import BranchRow
 from .chat.conversation import Conversation
 from .outgoing import Outgoing
 

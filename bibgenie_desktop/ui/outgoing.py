@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ..protocol.messages import Command, CommandDone, CommandFailed, Event
+from ..protocol.commands import Command
+from ..protocol.events import CommandDone, CommandFailed, Event
 
 
 class Outgoing:

@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 
-from ..protocol.messages import CommandFailed, Event, FileFound, FindFile
+from ..protocol.commands import FindFile
+from ..protocol.events import CommandFailed, Event, FileFound
 from .links import LinkRouter
 from .outgoing import Outgoing
 from .tasks import TaskRegistry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..protocol.messages import TurnFailed, TurnFinished
+from ..protocol.events import TurnFailed, TurnFinished
 from ..sessions.nodes import STABLE
 from .chat.conversation import Conversation
 from .drafts import NEW_CHAT, Drafts

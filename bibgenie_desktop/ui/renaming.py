@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..protocol.messages import RenameSession
+from ..protocol.commands import RenameSession
 from .outgoing import Outgoing
 
 

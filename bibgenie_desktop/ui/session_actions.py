@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from ..protocol.messages import HistoryHit, TreeRow
+from ..protocol.values import HistoryHit, TreeRow
 from .actions import Actions
 from .branch_panel import BranchPanel
 from .chat.view import MessageList

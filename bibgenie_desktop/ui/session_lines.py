@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
-from ..protocol.messages import SessionRow
+from ..protocol.values import SessionRow
 from .labels import plain_line, plain_tip
 from .times import Age, Clock, age, local, short
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Q
 from PySide6.QtGui import QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QAbstractItemView, QListView, QMenu, QWidget
 
-from ..protocol.messages import SessionRow
+from ..protocol.values import SessionRow
 from .session_delegate import SessionDelegate
 from .session_lines import SessionListModel, SessionRole
 from .theme import Theme

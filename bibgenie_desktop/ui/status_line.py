@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QProgressBar, QWidget
 
-from ..protocol.messages import LibraryProgress
+from ..protocol.events import LibraryProgress
 from .labels import ElidedLabel
 from .theme import figures
 from .timing import MakeTimer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
-from ..protocol.messages import Branch, BranchChanged, CommandFailed, SessionsChanged
+from ..protocol.events import Branch, BranchChanged, CommandFailed, SessionsChanged
 from .branching import OTHER_BRANCH
 from .chat.conversation import Conversation
 from .drafts import Drafts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..protocol.messages import SessionRenamed
+from ..protocol.events import SessionRenamed
 from .chat.conversation import Conversation
 from .listing import SessionListing
 from .open_chats import OpenChats

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
 
-from ..protocol.messages import CommandFailed, Event, FetchTree, Tree, TreeRow
+from ..protocol.commands import FetchTree
+from ..protocol.events import CommandFailed, Event, Tree
+from ..protocol.values import TreeRow
 from .outgoing import Outgoing
 from .timing import Coalesced, MakeTimer
 

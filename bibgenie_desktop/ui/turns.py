@@ -6,7 +6,7 @@ from typing import Protocol, TypeAlias
 
 from PySide6.QtCore import QObject
 
-from ..protocol.messages import (
+from ..protocol.events import (
     AnswerCitation,
     AnswerReasoning,
     AnswerText,

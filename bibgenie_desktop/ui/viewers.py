@@ -25,7 +25,7 @@ from typing import TypeVar
 
 from PySide6.QtCore import QCoreApplication, QProcess, QStandardPaths, QUrl
 
-from ..protocol.messages import FileKind
+from ..protocol.events import FileKind
 
 SECONDS = 20.0
 """For looking at a file: one that lies in a cloud is fetched meanwhile."""

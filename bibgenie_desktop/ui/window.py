@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QApplication, QLineEdit, QMainWindow, QPlainTextEdit, QSplitter
 
-from ..protocol.messages import LibraryProgress, ModelState
+from ..protocol.events import LibraryProgress, ModelState
 from .about import AboutDialog
 from .actions import fill_menus, make_actions
 from .branch_panel import BranchPanel

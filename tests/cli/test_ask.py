@@ -14,7 +14,7 @@ import pytest
 
 from bibgenie_desktop.cli.printing import printable
 from bibgenie_desktop.protocol.codec import event_from_json
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.events import (
     AnswerCitation,
     AnswerText,
     CommandFailed,

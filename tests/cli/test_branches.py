@@ -11,16 +11,16 @@ import pytest
 
 from bibgenie_desktop.cli.branches import indented
 from bibgenie_desktop.protocol.codec import event_from_json
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.events import (
     AnswerText,
     BranchChanged,
     CommandDone,
     CommandFailed,
     SessionMade,
-    TreeRow,
     TurnFinished,
     TurnStarted,
 )
+from bibgenie_desktop.protocol.values import TreeRow
 from tests.cli.program import Finished, Program, finished
 from tests.servers.llm import LlmServer
 

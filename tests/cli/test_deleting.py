@@ -155,7 +155,8 @@ def test_a_window_deletes_what_the_settings_do_not_keep(program: Program, chat: 
     with closing(sqlite3.connect(history(program))) as connection:
         connection.execute("UPDATE session SET updated_at = '2020-01-01T00:00:00.000Z'")
         connection.commit()
-    from bibgenie_desktop.protocol.messages import Hello, SessionsChanged, Shutdown
+    from bibgenie_desktop.protocol.commands import Hello, Shutdown
+    from bibgenie_desktop.protocol.events import SessionsChanged
 
     with engine(program) as running:
         running.send(Hello())

@@ -13,18 +13,12 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.protocol.codec import event_from_json, to_json
-from bibgenie_desktop.protocol.messages import (
-    VERSION,
+from bibgenie_desktop.protocol.commands import VERSION, Command, Hello, OpenSession, SaveDraft, SendMessage, Shutdown
+from bibgenie_desktop.protocol.events import (
     Branch,
-    Command,
     CommandDone,
     CommandFailed,
     Event,
-    Hello,
-    OpenSession,
-    SaveDraft,
-    SendMessage,
-    Shutdown,
     TurnFinished,
     TurnStarted,
     Welcome,

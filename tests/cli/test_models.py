@@ -12,19 +12,21 @@ from bibgenie_desktop.cli.options import Options
 from bibgenie_desktop.cli.wiring import Setting
 from bibgenie_desktop.profile.paths import Profile
 from bibgenie_desktop.profile.settings import Settings, load_settings
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     VERSION,
     ChooseModel,
-    CommandDone,
     Hello,
     ListModels,
     ListSessions,
+    SendMessage,
+    Shutdown,
+)
+from bibgenie_desktop.protocol.events import (
+    CommandDone,
     ModelChosen,
     ModelList,
     ModelState,
-    SendMessage,
     SessionList,
-    Shutdown,
     TurnFinished,
     TurnStarted,
     Welcome,
@@ -131,7 +133,8 @@ LISTING = """
 import asyncio, sys
 from bibgenie_desktop.cli.options import parse_options
 from bibgenie_desktop.cli.wiring import Setting, open_engine
-from bibgenie_desktop.protocol.messages import ChooseModel, Hello, ListModels, ModelList
+from bibgenie_desktop.protocol.commands import (ChooseModel, Hello, ListModels)
+from bibgenie_desktop.protocol.events import ModelList
 
 async def main():
     events = []

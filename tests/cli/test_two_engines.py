@@ -15,27 +15,29 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.engine.owners import owner_name, this_place
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
+    ContinueAnswer,
+    FetchBodies,
+    FetchTree,
+    Hello,
+    OpenSession,
+    SaveDraft,
+    SendMessage,
+    Shutdown,
+)
+from bibgenie_desktop.protocol.events import (
     AnswerText,
     Branch,
     BranchChanged,
     CommandDone,
     CommandFailed,
-    ContinueAnswer,
-    FetchBodies,
-    FetchTree,
-    Hello,
     NodeBody,
-    OpenSession,
-    SaveDraft,
-    Segment,
-    SendMessage,
     SessionsChanged,
-    Shutdown,
     Tree,
     TurnFinished,
     TurnStarted,
 )
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.store.leases import LeaseStore
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.cli.program import Program

@@ -19,7 +19,8 @@ from bibgenie_desktop.engine.library.index import LibraryIndex
 from bibgenie_desktop.engine.models import ModelChoice
 from bibgenie_desktop.models.port import Model
 from bibgenie_desktop.profile.paths import resources
-from bibgenie_desktop.protocol.messages import Event, SendMessage, TurnStarted
+from bibgenie_desktop.protocol.commands import SendMessage
+from bibgenie_desktop.protocol.events import Event, TurnStarted
 from bibgenie_desktop.sessions.nodes import Node
 from bibgenie_desktop.store.leases import LeaseStore
 from bibgenie_desktop.store.library import LibraryStore

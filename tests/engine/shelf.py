@@ -13,7 +13,7 @@ from bibgenie_desktop.documents.formula_workers import FormulaWorkers
 from bibgenie_desktop.documents.pool import DocumentWorkers
 from bibgenie_desktop.documents.port import DocumentReader
 from bibgenie_desktop.engine.library.index import LibraryIndex
-from bibgenie_desktop.protocol.messages import LibraryProgress
+from bibgenie_desktop.protocol.events import LibraryProgress
 from bibgenie_desktop.store.library import LibraryStore
 from bibgenie_desktop.transport.child import ChildProcess
 from bibgenie_desktop.zotero.port import LibrarySource

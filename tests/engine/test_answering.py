@@ -9,17 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.protocol.messages import (
-    CommandFailed,
-    DraftAdded,
-    EditMessage,
-    OpenSession,
-    SaveDraft,
-    SendMessage,
-    StopTurn,
-    TurnFinished,
-    TurnStarted,
-)
+from bibgenie_desktop.protocol.commands import EditMessage, OpenSession, SaveDraft, SendMessage, StopTurn
+from bibgenie_desktop.protocol.events import CommandFailed, DraftAdded, TurnFinished, TurnStarted
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers, says
 from tests.engine.shelf import Shelf

@@ -10,11 +10,7 @@ import pytest
 
 from bibgenie_desktop.models.port import ModelError
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    BranchChanged,
-    CommandDone,
-    CommandFailed,
+from bibgenie_desktop.protocol.commands import (
     ContinueDamaged,
     EditMessage,
     FetchTree,
@@ -22,11 +18,10 @@ from bibgenie_desktop.protocol.messages import (
     OpenSession,
     Retry,
     SendMessage,
-    SessionMade,
     StopTurn,
     SwitchTo,
-    Tree,
 )
+from bibgenie_desktop.protocol.events import Branch, BranchChanged, CommandDone, CommandFailed, SessionMade, Tree
 from bibgenie_desktop.sessions.parts import TextPart
 from bibgenie_desktop.transport.served import MESSAGE_LIMIT
 from tests.engine.running import Running, running

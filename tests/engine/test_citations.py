@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bibgenie_desktop.engine.agent.citations import CitationCheck, TokenSplitter, delivered_on, quotes_before
-from bibgenie_desktop.protocol.messages import AnswerCitation, TurnFinished
+from bibgenie_desktop.protocol.events import AnswerCitation, TurnFinished
 from bibgenie_desktop.sessions.citations import LONGEST_TOKEN, TOKEN, Citation, parse_token
 from bibgenie_desktop.sessions.locators import (
     PERSONAL,

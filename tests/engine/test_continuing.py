@@ -14,17 +14,14 @@ from bibgenie_desktop.compaction.projection import GO_ON, check_roles
 from bibgenie_desktop.engine.agent.step import StepInProgress, told
 from bibgenie_desktop.models.offline import OfflineAssistant
 from bibgenie_desktop.models.port import ModelError
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import ChooseModel, ContinueAnswer, Retry, StopTurn
+from bibgenie_desktop.protocol.events import (
     AnswerCitation,
     AnswerReasoning,
     AnswerText,
     BranchChanged,
-    ChooseModel,
     CommandFailed,
-    ContinueAnswer,
     Event,
-    Retry,
-    StopTurn,
     ToolFinished,
     ToolStarted,
     TurnFailed,

@@ -13,23 +13,25 @@ import pytest
 from bibgenie_desktop.compaction.capacity import Capacity
 from bibgenie_desktop.models.port import ModelError
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     VERSION,
+    FetchBodies,
+    Hello,
+    ListSessions,
+    OpenSession,
+    SaveDraft,
+    SendMessage,
+    Shutdown,
+    StopTurn,
+)
+from bibgenie_desktop.protocol.events import (
     Branch,
     CommandDone,
     CommandFailed,
     Event,
-    FetchBodies,
-    Hello,
     LibraryProgress,
-    ListSessions,
     NodeBody,
-    OpenSession,
-    SaveDraft,
-    SendMessage,
     SessionList,
-    Shutdown,
-    StopTurn,
     ToolFinished,
     TurnFailed,
     TurnFinished,

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from bibgenie_desktop.engine.library.files import LONGEST_LINK, LONGEST_PATH, place_of
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import CommandFailed, FileFound, FindFile
+from bibgenie_desktop.protocol.commands import FindFile
+from bibgenie_desktop.protocol.events import CommandFailed, FileFound
 from bibgenie_desktop.sessions.locators import (
     LARGEST_GROUP_ID,
     PERSONAL,

@@ -15,20 +15,15 @@ import pytest
 from bibgenie_desktop.documents.formula_workers import FormulaWorkers
 from bibgenie_desktop.engine.formulas import LONGEST_SVG, PIECE_CHARACTERS, FormulaDrawing
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     LONGEST_FORMULA,
     MOST_FORMULAS,
-    CommandDone,
-    CommandFailed,
     DrawFormulas,
-    Event,
-    FormulaDrawn,
     FormulaText,
     Hello,
     SendMessage,
-    TurnFinished,
-    Welcome,
 )
+from bibgenie_desktop.protocol.events import CommandDone, CommandFailed, Event, FormulaDrawn, TurnFinished, Welcome
 from bibgenie_desktop.transport.served import MESSAGE_LIMIT
 from tests.documents.workers import WORKER, Starter
 from tests.engine.running import running

@@ -10,17 +10,8 @@ import pytest
 
 from bibgenie_desktop.engine.exchange import NotWritten, write_file
 from bibgenie_desktop.engine.exporting import chat_file
-from bibgenie_desktop.protocol.messages import (
-    CommandDone,
-    CommandFailed,
-    ExportSession,
-    HistoryFound,
-    ImportSession,
-    ListSessions,
-    SearchHistory,
-    SessionList,
-    SessionMade,
-)
+from bibgenie_desktop.protocol.commands import ExportSession, ImportSession, ListSessions, SearchHistory
+from bibgenie_desktop.protocol.events import CommandDone, CommandFailed, HistoryFound, SessionList, SessionMade
 from tests.engine.chats import chat, rich_chat, said
 from tests.engine.running import running
 from tests.engine.scripted import ScriptedModel, answers

@@ -18,7 +18,7 @@ from bibgenie_desktop.documents.port import DocumentInfo, DocumentReader, QuoteM
 from bibgenie_desktop.engine.library.index import LibraryIndex
 from bibgenie_desktop.engine.library.library import Library
 from bibgenie_desktop.engine.library.search import search_library
-from bibgenie_desktop.protocol.messages import LibraryProgress
+from bibgenie_desktop.protocol.events import LibraryProgress
 from bibgenie_desktop.sessions.library import PageText
 from bibgenie_desktop.store.library import LibraryStore
 from bibgenie_desktop.transport.child import ChildProcess

@@ -8,17 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    BranchChanged,
-    CommandFailed,
-    ContinueAnswer,
-    Hello,
-    OpenSession,
-    Retry,
-    SendMessage,
-    TurnFinished,
-)
+from bibgenie_desktop.protocol.commands import ContinueAnswer, Hello, OpenSession, Retry, SendMessage
+from bibgenie_desktop.protocol.events import Branch, BranchChanged, CommandFailed, TurnFinished
 from bibgenie_desktop.sessions.parts import Part, TextPart, ToolCallPart
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers, says

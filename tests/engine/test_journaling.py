@@ -11,14 +11,8 @@ import pytest
 
 from bibgenie_desktop.engine.journaling import Journaling
 from bibgenie_desktop.engine.storage import Place
-from bibgenie_desktop.protocol.messages import (
-    AnswerText,
-    SaveDraft,
-    SendMessage,
-    ToolStarted,
-    TurnFinished,
-    TurnStarted,
-)
+from bibgenie_desktop.protocol.commands import SaveDraft, SendMessage
+from bibgenie_desktop.protocol.events import AnswerText, ToolStarted, TurnFinished, TurnStarted
 from bibgenie_desktop.sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart
 from bibgenie_desktop.store.encoding import decode_parts
 from tests.engine.running import Running, running

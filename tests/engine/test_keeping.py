@@ -11,23 +11,20 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.engine.keeping import CLOSING_SECONDS, RETRY_SECONDS
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     UNDO_SECONDS,
     ArchiveSession,
     Command,
-    CommandDone,
-    CommandFailed,
     DeleteSession,
     Hello,
     ListSessions,
     OpenSession,
     PinSession,
     SendMessage,
-    SessionList,
-    SessionRow,
-    SessionsChanged,
     UndoDelete,
 )
+from bibgenie_desktop.protocol.events import CommandDone, CommandFailed, SessionList, SessionsChanged
+from bibgenie_desktop.protocol.values import SessionRow
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers
 from tests.engine.shelf import Shelf

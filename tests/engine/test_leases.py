@@ -14,20 +14,8 @@ import pytest
 from bibgenie_desktop.compaction.capacity import Capacity
 from bibgenie_desktop.engine.leases import HEARTBEAT_SECONDS
 from bibgenie_desktop.models.port import ModelError
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    CommandDone,
-    CommandFailed,
-    OpenSession,
-    Retry,
-    SaveDraft,
-    SendMessage,
-    Shutdown,
-    StopTurn,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-)
+from bibgenie_desktop.protocol.commands import OpenSession, Retry, SaveDraft, SendMessage, Shutdown, StopTurn
+from bibgenie_desktop.protocol.events import Branch, CommandDone, CommandFailed, TurnFailed, TurnFinished, TurnStarted
 from bibgenie_desktop.sessions.parts import TextPart
 from bibgenie_desktop.store.encoding import decode_parts
 from tests.engine.running import Running, running

@@ -15,23 +15,18 @@ from bibgenie_desktop.models.catalogue import open_model
 from bibgenie_desktop.models.offline import OfflineAssistant
 from bibgenie_desktop.models.port import Model, ModelError
 from bibgenie_desktop.profile.settings import SettingsUnreadable, load_settings, store_model
-from bibgenie_desktop.protocol.messages import (
-    VERSION,
-    ChooseModel,
+from bibgenie_desktop.protocol.commands import VERSION, ChooseModel, Hello, ListModels, ListSessions, SendMessage
+from bibgenie_desktop.protocol.events import (
     CommandFailed,
-    Hello,
-    ListModels,
-    ListSessions,
     ModelChosen,
     ModelList,
-    ModelRow,
     ModelState,
-    SendMessage,
     SessionList,
     TurnFailed,
     TurnFinished,
     TurnStarted,
 )
+from bibgenie_desktop.protocol.values import ModelRow
 from bibgenie_desktop.sessions.parts import TextPart
 from tests.engine.running import Running, running
 from tests.engine.scripted import Act, Gate, ScriptedModel, answers

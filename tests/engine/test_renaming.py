@@ -6,17 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    BranchChanged,
-    CommandFailed,
-    ListSessions,
-    OpenSession,
-    RenameSession,
-    SendMessage,
-    SessionList,
-    SessionRenamed,
-)
+from bibgenie_desktop.protocol.commands import ListSessions, OpenSession, RenameSession, SendMessage
+from bibgenie_desktop.protocol.events import Branch, BranchChanged, CommandFailed, SessionList, SessionRenamed
 from tests.engine.running import running
 from tests.engine.scripted import Gate, ScriptedModel, answers
 from tests.engine.shelf import Shelf

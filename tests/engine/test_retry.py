@@ -10,10 +10,7 @@ import pytest
 from bibgenie_desktop.compaction.capacity import Capacity
 from bibgenie_desktop.compaction.messages import UserMessage
 from bibgenie_desktop.models.port import ModelError
-from bibgenie_desktop.protocol.messages import (
-    Branch,
-    BranchChanged,
-    CommandFailed,
+from bibgenie_desktop.protocol.commands import (
     ContinueAnswer,
     EditMessage,
     OpenSession,
@@ -21,10 +18,8 @@ from bibgenie_desktop.protocol.messages import (
     SaveDraft,
     SendMessage,
     StopTurn,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
 )
+from bibgenie_desktop.protocol.events import Branch, BranchChanged, CommandFailed, TurnFailed, TurnFinished, TurnStarted
 from bibgenie_desktop.sessions.nodes import Node
 from tests.engine.running import Running, running
 from tests.engine.scripted import Act, Gate, ScriptedModel, answers, ends

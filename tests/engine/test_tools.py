@@ -15,7 +15,7 @@ from bibgenie_desktop.compaction.projection import estimate_request
 from bibgenie_desktop.engine.agent.tools import reading_tool_specs, reading_tools
 from bibgenie_desktop.engine.agent.tools.tool import ToolFault, ToolResult, fitted, fitting, weight
 from bibgenie_desktop.engine.agent.turn import LARGEST_RESULT, SMALLEST_RESULT
-from bibgenie_desktop.protocol.messages import AnswerCitation, TurnFinished
+from bibgenie_desktop.protocol.events import AnswerCitation, TurnFinished
 from bibgenie_desktop.sessions.citations import TOKEN, token_for
 from bibgenie_desktop.sessions.parts import ToolCallPart
 from tests.documents.epubs import write_epub, xhtml

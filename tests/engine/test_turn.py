@@ -12,12 +12,11 @@ import pytest
 from bibgenie_desktop.compaction.messages import AssistantMessage, ToolMessage, UserMessage
 from bibgenie_desktop.engine.agent.turn import STEP_LIMIT
 from bibgenie_desktop.models.port import ModelError, ModelRequest
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import SendMessage, StopTurn
+from bibgenie_desktop.protocol.events import (
     AnswerReasoning,
     AnswerText,
     BranchChanged,
-    SendMessage,
-    StopTurn,
     ToolFinished,
     ToolStarted,
     TurnFailed,

@@ -20,7 +20,8 @@ from bibgenie_desktop.engine.views import (
     tree_row,
 )
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import Branch, BranchRow, NodeBody, Segment
+from bibgenie_desktop.protocol.events import Branch, NodeBody
+from bibgenie_desktop.protocol.values import BranchRow, Segment
 from bibgenie_desktop.sessions.citations import Citation
 from bibgenie_desktop.sessions.locators import (
     PERSONAL,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from bibgenie_desktop.protocol.codec import to_json
-from bibgenie_desktop.protocol.messages import SessionsChanged, TurnFinished
+from bibgenie_desktop.protocol.events import SessionsChanged, TurnFinished
 from bibgenie_desktop.transport.served import MESSAGE_LIMIT
 from tests.engine.running import Running, running
 from tests.engine.scripted import ScriptedModel, answers

@@ -23,7 +23,7 @@ from bibgenie_desktop.compaction.messages import (
 from bibgenie_desktop.compaction.projection import GO_ON
 from bibgenie_desktop.models.offline import OfflineAssistant
 from bibgenie_desktop.models.port import ModelEvent, ModelRequest, StepFinished, TextDelta
-from bibgenie_desktop.protocol.messages import AnswerCitation
+from bibgenie_desktop.protocol.events import AnswerCitation
 from bibgenie_desktop.sessions.citations import TOKEN
 from bibgenie_desktop.sessions.markdown import unescaped
 from bibgenie_desktop.sessions.parts import TextPart

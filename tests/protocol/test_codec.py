@@ -12,19 +12,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bibgenie_desktop.protocol.codec import MalformedMessage, command_from_json, event_from_json, to_json
-from bibgenie_desktop.protocol.messages import (
-    AnswerCitation,
-    Command,
-    Event,
-    FetchBodies,
-    Hello,
-    NodeBody,
-    Segment,
-    SendMessage,
-    SessionList,
-    StopTurn,
-    ToolFinished,
-)
+from bibgenie_desktop.protocol.commands import Command, FetchBodies, Hello, SendMessage, StopTurn
+from bibgenie_desktop.protocol.events import AnswerCitation, Event, NodeBody, SessionList, ToolFinished
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.locators import locator_to_json
 from tests.sessions.damage import kind_of
 from tests.sessions.values import json_values, locators

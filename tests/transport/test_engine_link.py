@@ -11,15 +11,13 @@ import pytest
 
 from bibgenie_desktop.cli.options import parse_options
 from bibgenie_desktop.cli.roles import engine_argv
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import ListSessions, OpenSession, SaveDraft
+from bibgenie_desktop.protocol.events import (
     CommandDone,
     CommandFailed,
     Event,
     LibraryProgress,
-    ListSessions,
     ModelState,
-    OpenSession,
-    SaveDraft,
     SessionList,
     Welcome,
 )

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bibgenie_desktop.protocol.messages import Event, ListSessions, Welcome
+from bibgenie_desktop.protocol.commands import ListSessions
+from bibgenie_desktop.protocol.events import Event, Welcome
 from bibgenie_desktop.transport.supervision import MOST_RESTARTS, SETTLED_SECONDS, EngineEnd, EngineSupervisor
 from tests.transport.engines import DYING, ECHOING, REFUSING, STILLBORN
 

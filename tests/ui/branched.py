@@ -13,18 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import (
-    VERSION,
-    Branch,
-    BranchRow,
-    Command,
-    Event,
-    FetchBodies,
-    NodeBody,
-    OpenSession,
-    Segment,
-    Welcome,
-)
+from bibgenie_desktop.protocol.commands import VERSION, Command, FetchBodies, OpenSession
+from bibgenie_desktop.protocol.events import Branch, Event, NodeBody, Welcome
+from bibgenie_desktop.protocol.values import BranchRow, Segment
 from bibgenie_desktop.sessions.nodes import Role
 from bibgenie_desktop.ui.chat.plain import PlainText
 from bibgenie_desktop.ui.chat.rows import Row

@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Iterator
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.sessions.nodes import Role
 from bibgenie_desktop.ui.chat.conversation import Conversation

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
-from bibgenie_desktop.protocol.messages import AnswerCitation, Segment
+from bibgenie_desktop.protocol.events import AnswerCitation
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.ui.chat.body import Look, RenderBody, Rendered
 from bibgenie_desktop.ui.chat.conversation import Conversation

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bibgenie_desktop.app.application import Application
-from bibgenie_desktop.protocol.messages import AnswerText, Event, TurnFinished, TurnStarted
+from bibgenie_desktop.protocol.events import AnswerText, Event, TurnFinished, TurnStarted
 from bibgenie_desktop.ui.controller import Controller
 from tests.store.whole import faults
 

@@ -12,23 +12,9 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from bibgenie_desktop.protocol.messages import (
-    VERSION,
-    Branch,
-    BranchRow,
-    Command,
-    CommandDone,
-    CommandFailed,
-    Event,
-    FetchBodies,
-    ListSessions,
-    NodeBody,
-    OpenSession,
-    Segment,
-    SessionList,
-    SessionRow,
-    Welcome,
-)
+from bibgenie_desktop.protocol.commands import VERSION, Command, FetchBodies, ListSessions, OpenSession
+from bibgenie_desktop.protocol.events import Branch, CommandDone, CommandFailed, Event, NodeBody, SessionList, Welcome
+from bibgenie_desktop.protocol.values import BranchRow, Segment, SessionRow
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody
 from bibgenie_desktop.ui.controller import Controller
 from bibgenie_desktop.ui.links import LinkRouter

@@ -11,7 +11,7 @@ from types import FrameType
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.ui.chat.document_text import plain_text
 from bibgenie_desktop.ui.markdown.mathematics import Formula, FormulaImage

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import StepPiece, TextPiece, pieces
 from bibgenie_desktop.ui.chat.cuts import LINES as MOST_LINES
 from bibgenie_desktop.ui.chat.cuts import PIECE, Cuts

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.protocol.messages import TreeRow
+from bibgenie_desktop.protocol.values import TreeRow
 from bibgenie_desktop.sessions.nodes import Role
 from bibgenie_desktop.ui.branch_layout import FOLDED_FROM, BranchLayout, Item
 from tests.discipline.lengths import Loops

@@ -11,15 +11,9 @@ from PySide6.QtGui import QColor, QImage, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QWidget
 
-from bibgenie_desktop.protocol.messages import (
-    BranchChanged,
-    CommandFailed,
-    FetchTree,
-    SessionsChanged,
-    SwitchTo,
-    Tree,
-    TreeRow,
-)
+from bibgenie_desktop.protocol.commands import FetchTree, SwitchTo
+from bibgenie_desktop.protocol.events import BranchChanged, CommandFailed, SessionsChanged, Tree
+from bibgenie_desktop.protocol.values import TreeRow
 from bibgenie_desktop.ui.branch_map import BranchMap
 from tests.ui.played import NOON, Played, chat, played
 

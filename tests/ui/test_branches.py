@@ -11,22 +11,24 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QMenu, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     VERSION,
-    AnswerText,
-    BranchChanged,
-    CommandDone,
-    CommandFailed,
     ContinueAnswer,
     ContinueDamaged,
     Fork,
     OpenSession,
     Retry,
     SendMessage,
-    SessionMade,
-    SessionsChanged,
     StopTurn,
     SwitchTo,
+)
+from bibgenie_desktop.protocol.events import (
+    AnswerText,
+    BranchChanged,
+    CommandDone,
+    CommandFailed,
+    SessionMade,
+    SessionsChanged,
     TurnFailed,
     TurnFinished,
     TurnStarted,

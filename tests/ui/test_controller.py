@@ -9,34 +9,34 @@ from typing import TypeVar
 import pytest
 from PySide6.QtCore import QObject
 
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     VERSION,
-    AnswerText,
-    Branch,
-    BranchChanged,
-    BranchRow,
     Command,
-    CommandDone,
-    CommandFailed,
-    DraftAdded,
     FetchBodies,
-    LibraryProgress,
     ListSessions,
-    NodeBody,
     OpenSession,
     RenameSession,
     SaveDraft,
-    Segment,
     SendMessage,
+    StopTurn,
+)
+from bibgenie_desktop.protocol.events import (
+    AnswerText,
+    Branch,
+    BranchChanged,
+    CommandDone,
+    CommandFailed,
+    DraftAdded,
+    LibraryProgress,
+    NodeBody,
     SessionList,
     SessionRenamed,
-    SessionRow,
     SessionsChanged,
-    StopTurn,
     TurnFinished,
     TurnStarted,
     Welcome,
 )
+from bibgenie_desktop.protocol.values import BranchRow, Segment, SessionRow
 from bibgenie_desktop.ui.bodies import BODIES_AT_ONCE
 from bibgenie_desktop.ui.controller import Controller
 from tests.ui.timers import ManualTimers

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.protocol.messages import AnswerCitation, BranchRow, Segment, ToolFinished
+from bibgenie_desktop.protocol.events import AnswerCitation, ToolFinished
+from bibgenie_desktop.protocol.values import BranchRow, Segment
 from bibgenie_desktop.ui.chat.conversation import Conversation
 
 

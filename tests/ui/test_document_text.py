@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtGui import QTextCursor
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.chips import chips_of_block
 from bibgenie_desktop.ui.chat.document_text import plain_text
 from bibgenie_desktop.ui.markdown.mathematics import FormulaImage

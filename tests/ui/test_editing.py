@@ -10,12 +10,11 @@ from PySide6.QtGui import QInputMethodEvent
 from PySide6.QtWidgets import QApplication, QPlainTextEdit, QToolButton
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import EditMessage, SendMessage
+from bibgenie_desktop.protocol.events import (
     AnswerText,
     BranchChanged,
     CommandFailed,
-    EditMessage,
-    SendMessage,
     SessionsChanged,
     TurnFailed,
     TurnFinished,

@@ -10,7 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QLineEdit, QMenu
 
-from bibgenie_desktop.protocol.messages import ExportSession, ImportSession, OpenSession, SessionMade
+from bibgenie_desktop.protocol.commands import ExportSession, ImportSession, OpenSession
+from bibgenie_desktop.protocol.events import SessionMade
 from bibgenie_desktop.ui.exchange import LONGEST_NAME, file_name
 from tests.ui.played import Played, chat, played
 

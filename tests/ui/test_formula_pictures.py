@@ -13,14 +13,9 @@ from PySide6.QtGui import QColor, QFont, QImage, QPainter, QTextDocument
 
 from bibgenie_desktop.documents.compact_svg import compact
 from bibgenie_desktop.documents.formulas import draw_formula
-from bibgenie_desktop.protocol.messages import (
-    LONGEST_FORMULA,
-    Command,
-    DrawFormulas,
-    FormulaDrawn,
-    FormulaText,
-    Segment,
-)
+from bibgenie_desktop.protocol.commands import LONGEST_FORMULA, Command, DrawFormulas, FormulaText
+from bibgenie_desktop.protocol.events import FormulaDrawn
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import Look
 from bibgenie_desktop.ui.chat.formula_pictures import (
     FORMULAS_AT_ONCE,

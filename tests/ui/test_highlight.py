@@ -96,7 +96,7 @@ def test_warming_up_reads_the_rules_of_the_usual_languages_in_many_small_steps()
         "import sys\n"
         "from bibgenie_desktop.ui.markdown import highlight\n"
         "assert 'pygments' not in sys.modules\n"
-        "steps = sum(1 for _ in highlight.warm_up())\n"
+        "steps = sum(1 for _ in highlight.load_languages())\n"
         "before = set(sys.modules)\n"
         "for name in ('python', 'r', 'sql', 'js'):\n"
         "    assert len(highlight.highlight('x = 2', name)) > 1, name\n"

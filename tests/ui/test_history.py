@@ -12,16 +12,9 @@ from PySide6.QtGui import QColor, QFont
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLineEdit, QWidget
 
-from bibgenie_desktop.protocol.messages import (
-    BranchChanged,
-    CommandFailed,
-    FetchBodies,
-    HistoryFound,
-    HistoryHit,
-    OpenSession,
-    SearchHistory,
-    SwitchTo,
-)
+from bibgenie_desktop.protocol.commands import FetchBodies, OpenSession, SearchHistory, SwitchTo
+from bibgenie_desktop.protocol.events import BranchChanged, CommandFailed, HistoryFound
+from bibgenie_desktop.protocol.values import HistoryHit
 from bibgenie_desktop.ui.chat.text_box import TextBox
 from bibgenie_desktop.ui.history import PAUSE_MILLISECONDS, is_long_enough
 from bibgenie_desktop.ui.history_list import HistoryList, HitRole, excerpt_layout

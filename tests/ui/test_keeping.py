@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 
-from bibgenie_desktop.protocol.messages import (
+from bibgenie_desktop.protocol.commands import (
     UNDO_SECONDS,
     ArchiveSession,
     DeleteSession,
@@ -18,10 +18,9 @@ from bibgenie_desktop.protocol.messages import (
     PinSession,
     SaveDraft,
     SendMessage,
-    SessionsChanged,
-    TurnStarted,
     UndoDelete,
 )
+from bibgenie_desktop.protocol.events import SessionsChanged, TurnStarted
 from tests.ui.played import Played, chat, played
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("T-7", "U-1")]

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
     QTextListFormat,
 )
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.ui.chat.document_text import fragments
 from bibgenie_desktop.ui.markdown.inline import Words

@@ -12,7 +12,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import Look
 from bibgenie_desktop.ui.chat.ink_label import InkLabel
 from bibgenie_desktop.ui.chat.markdown_body import MarkdownBody

@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import ToolFinished
+from bibgenie_desktop.protocol.events import ToolFinished
 from bibgenie_desktop.ui.chat.life_sign import BEAT_MILLISECONDS
 from tests.ui.chat_corpus import conversation as research_chat
 from tests.ui.message_page import MessagePage, open_page

@@ -16,7 +16,7 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import BranchRow, Segment
+from bibgenie_desktop.protocol.values import BranchRow, Segment
 from bibgenie_desktop.ui.chat.conversation import Conversation
 from bibgenie_desktop.ui.chat.jump_button import JumpButton
 from bibgenie_desktop.ui.chat.message import Message

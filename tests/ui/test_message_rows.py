@@ -21,7 +21,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import Segment, ToolFinished
+from bibgenie_desktop.protocol.events import ToolFinished
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.sessions.citations import CitationState
 from bibgenie_desktop.sessions.parts import ToolState
 from bibgenie_desktop.ui.chat.conversation import Conversation

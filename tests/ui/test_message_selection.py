@@ -10,7 +10,7 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import BranchRow, Segment
+from bibgenie_desktop.protocol.values import BranchRow, Segment
 from bibgenie_desktop.ui.chat.conversation import Conversation
 from bibgenie_desktop.ui.chat.document_text import Reading, plain_text
 from bibgenie_desktop.ui.find_bar import FindBar

@@ -13,7 +13,8 @@ from PySide6.QtGui import QPaintEvent, QRegion
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import Segment, ToolFinished
+from bibgenie_desktop.protocol.events import ToolFinished
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import Look, Rendered
 from bibgenie_desktop.ui.chat.redrawing import REPAINT_MILLISECONDS, UNSEEN_MILLISECONDS
 from bibgenie_desktop.ui.chat.step_line import StepLine

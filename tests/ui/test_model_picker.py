@@ -11,7 +11,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QLineEdit, QMenu, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import ModelList, ModelRow, ModelState
+from bibgenie_desktop.protocol.events import ModelList, ModelState
+from bibgenie_desktop.protocol.values import ModelRow
 from bibgenie_desktop.ui.model_picker import ModelPicker
 from tests.servers.llm import LlmServer
 from tests.ui.desk import Desk, at_the_desk, until

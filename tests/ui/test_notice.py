@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import ModelState
+from bibgenie_desktop.protocol.events import ModelState
 from bibgenie_desktop.ui.notice import MOST_LINES, NoticeBar
 from tests.ui.desk import Desk, at_the_desk
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QUrl
 
-from bibgenie_desktop.protocol.messages import Command, CommandFailed, FileFound, FileKind, FindFile
+from bibgenie_desktop.protocol.commands import Command, FindFile
+from bibgenie_desktop.protocol.events import CommandFailed, FileFound, FileKind
 from bibgenie_desktop.ui.links import LinkRouter
 from bibgenie_desktop.ui.outgoing import Outgoing
 from bibgenie_desktop.ui.passages import PassageOpener

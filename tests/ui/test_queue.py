@@ -9,15 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import (
-    AnswerText,
-    CommandFailed,
-    SaveDraft,
-    SendMessage,
-    TurnFailed,
-    TurnFinished,
-    TurnStarted,
-)
+from bibgenie_desktop.protocol.commands import SaveDraft, SendMessage
+from bibgenie_desktop.protocol.events import AnswerText, CommandFailed, TurnFailed, TurnFinished, TurnStarted
 from bibgenie_desktop.ui.queue import MOST_QUEUED
 from tests.ui.branched import Branched, branched_window, turns
 

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from pytestqt.modeltest import ModelTester
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import SessionRow
+from bibgenie_desktop.protocol.values import SessionRow
 from bibgenie_desktop.ui.session_lines import SessionRole
 from bibgenie_desktop.ui.sessions import SessionList
 from bibgenie_desktop.ui.theme import Theme

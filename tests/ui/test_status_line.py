@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 from pytestqt.qtbot import QtBot
 
-from bibgenie_desktop.protocol.messages import LibraryProgress, LibraryState
+from bibgenie_desktop.protocol.events import LibraryProgress, LibraryState
 from bibgenie_desktop.ui.status_line import ANSWER_MILLISECONDS, StatusLine
 from tests.ui.timers import ManualTimers
 

@@ -12,7 +12,7 @@ from PySide6.QtCore import QEvent, QRect, QUrl
 from PySide6.QtGui import QFont, QGuiApplication, QImage, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QApplication, QWidget
 
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.body import Look, RenderBody
 from bibgenie_desktop.ui.chat.text_box import TextBox
 from bibgenie_desktop.ui.chat.text_run import Run

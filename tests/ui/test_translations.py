@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu, QPlainTextEdit, QPus
 from bibgenie_desktop.app import build
 from bibgenie_desktop.app.application import Application
 from bibgenie_desktop.profile.settings import Settings, load_settings
-from bibgenie_desktop.protocol.messages import Segment
+from bibgenie_desktop.protocol.values import Segment
 from bibgenie_desktop.ui.chat.wording import step_title
 from bibgenie_desktop.ui.link_dialog import LinkDialog
 from bibgenie_desktop.ui.session_lines import SessionListModel

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PySide6.QtCore import QUrl
 
-from bibgenie_desktop.protocol.messages import FileKind
+from bibgenie_desktop.protocol.events import FileKind
 from bibgenie_desktop.ui import viewers
 from bibgenie_desktop.ui.viewers import Opening, default_viewer, look_at, program_of, start, viewer_command
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol.messages import TurnFailed, TurnFinished
+from ...protocol.events import TurnFailed, TurnFinished
 from .turn import Answer, Failure
 
 _STOPPED = {

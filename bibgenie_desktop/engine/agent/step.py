@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 
-from ...protocol.messages import AnswerCitation, AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
+from ...protocol.events import AnswerCitation, AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
 from ...sessions.citations import Citation, parse_token
 from ...sessions.locators import locator_to_json
 from ...sessions.parts import Part, ReasoningPart, TextPart, ToolCallPart

@@ -19,7 +19,7 @@ from ...models.port import (
     StepFinished,
     TextDelta,
 )
-from ...protocol.messages import AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
+from ...protocol.events import AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
 from ...sessions.citations import Citation, parse_token, token_for
 from ...sessions.nodes import Node, StopReason
 from ...sessions.parts import Part, TextPart, ToolCallPart, ToolState

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...protocol.messages import ExportFormat
+from ...protocol.commands import ExportFormat
 from ...sessions.text import well_formed
 from ...store.chats import Chat
 from .json_file import chat_json

@@ -16,7 +16,7 @@ from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ...sessions.parts import TextPart
 from ..views import text_segments
 

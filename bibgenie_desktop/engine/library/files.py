@@ -12,7 +12,7 @@ import stat
 from collections.abc import Mapping
 from pathlib import PurePath
 
-from ...protocol.messages import FileFound, FileKind
+from ...protocol.events import FileFound, FileKind
 from ...sessions.locators import MalformedLocator
 from ...store.library_rows import AttachmentRow
 from ...zotero.links import OpenLink, parse_link

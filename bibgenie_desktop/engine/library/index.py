@@ -15,7 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from ...documents.port import DocumentInfo, DocumentProblem, DocumentReader
 from ...documents.problems import problem
-from ...protocol.messages import LibraryProgress, LibraryState
+from ...protocol.events import LibraryProgress, LibraryState
 from ...sessions.library import PageText
 from ...store.database import StoreUnavailable
 from ...store.library import IndexCounts, LibraryStore

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from PySide6.QtGui import QImage
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..theme import Colours
 from .cuts import Cuts
 from .message import Message

@@ -6,19 +6,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from ...protocol.messages import (
+from ...protocol.events import (
     AnswerCitation,
     AnswerReasoning,
     AnswerText,
-    BranchRow,
     Event,
-    Segment,
     ToolFinished,
     ToolStarted,
     TurnFailed,
     TurnFinished,
     TurnStarted,
 )
+from ...protocol.values import BranchRow, Segment
 from ...sessions.nodes import Beginning
 from .edits import Edits
 from .message import GOES_ON, Message, Offer, Status

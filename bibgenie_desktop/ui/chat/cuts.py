@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from .text_run import Run
 
 PIECE = 12_000

@@ -12,7 +12,8 @@ from typing import Generic, TypeVar
 from PySide6.QtCore import QObject, QRectF, Signal
 from PySide6.QtGui import QFont, QFontInfo, QFontMetrics, QImage
 
-from ...protocol.messages import LONGEST_FORMULA, Command, DrawFormulas, Event, FormulaDrawn, FormulaText
+from ...protocol.commands import LONGEST_FORMULA, Command, DrawFormulas, FormulaText
+from ...protocol.events import Event, FormulaDrawn
 from ..markdown.mathematics import Formula, FormulaImage, middle_box
 from ..theme import Colours, reading_font
 from ..timing import Coalesced, MakeTimer

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextCursor, QTextDocument, QTextDocumentFragment
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from .body import Look, RenderBody, Rendered
 from .text_run import Run
 

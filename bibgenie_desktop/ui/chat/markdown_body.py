@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from PySide6.QtGui import QFontDatabase, QImage
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..markdown.inline import Words
 from ..markdown.mathematics import Formula, FormulaImage
 from ..markdown.renderer import MarkdownRenderer

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from ...protocol.messages import BranchRow, Segment, ToolFinished
+from ...protocol.events import ToolFinished
+from ...protocol.values import BranchRow, Segment
 from ...sessions.nodes import Role
 from .edits import Edit
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from PySide6.QtGui import QAction, QGuiApplication, QKeySequence
 from PySide6.QtWidgets import QMenu
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..labels import plain_tip
 from ..links import Route
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from PySide6.QtWidgets import QMenu
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..links import LinkRouter
 from .message_menu import add_link_actions
 

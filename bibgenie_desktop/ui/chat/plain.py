@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 from PySide6.QtGui import QImage
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..markdown.inline import LONGEST_WHOLE_CHIP, MARKS, THIN
 from ..theme import LINE_HEIGHT
 from .body import Look, Rendered

@@ -29,7 +29,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QTextBrowser, QWidget
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..markdown.renderer import INDENT
 from ..theme import Colours, palette
 from .body import Look, RenderBody

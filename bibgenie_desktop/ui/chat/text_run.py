@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 
 CITATION = "\ufffc"
 """Stands for a citation in a run's source, so that places in it count the same with and without."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ...protocol.messages import BranchRow, Segment
+from ...protocol.values import BranchRow, Segment
 from .listener import Listener
 from .merging import with_unstored
 from .message import Message

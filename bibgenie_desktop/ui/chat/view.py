@@ -18,7 +18,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QMenu, QWidget
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from ..links import LinkRouter
 from ..theme import Theme, palette
 from ..times import Clock

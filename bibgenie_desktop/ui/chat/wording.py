@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QCoreApplication, QLocale
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from .body import Voice
 from .edits import Hindrance
 from .message import Message, Offer

@@ -5,7 +5,7 @@ packages, while a language's name still arrives letter by letter. And only lexer
 the limits below: some need seconds for a page, and nothing can interrupt them.
 
 Pygments is imported at the first program, and each lexer reads its rules at its first use, which both take longer than
-a frame: `warm_up` does it before, beside the event loop.
+a frame: `load_languages` does it before, beside the event loop.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _kinds() -> tuple[tuple[_TokenType, Kind], ...]:
     )
 
 
-def warm_up() -> Iterator[None]:
+def load_languages() -> Iterator[None]:
     """Do what the first programs would wait for, a step at a time; in another thread than the window's if wanted."""
     _kinds()
     yield

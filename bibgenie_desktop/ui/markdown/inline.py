@@ -6,15 +6,17 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TYPE_CHECKING
 from unicodedata import bidirectional
 from urllib.parse import urlsplit
 
-from markdown_it.token import Token
-
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 from .mathematics import CLOSERS, Formula, FormulaImage
 from .source import PLACEHOLDER, PLACEHOLDER_BEGIN
 from .text_style import Css, TextStyle
+
+if TYPE_CHECKING:  # the parser is loaded with the first text
+    from markdown_it.token import Token
 
 LONGEST_BLOCK = 8_000
 """Characters without a break: the layout of one line costs as much as the line is long, or its square."""

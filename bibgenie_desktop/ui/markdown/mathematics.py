@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass
-
-from markdown_it.rules_block import StateBlock
-from markdown_it.rules_inline import StateInline
+from typing import TYPE_CHECKING
 
 from .source import PLACEHOLDER_BEGIN
+
+if TYPE_CHECKING:  # the parser is loaded with the first text
+    from markdown_it.rules_block import StateBlock
+    from markdown_it.rules_inline import StateInline
 
 LONGEST_FORMULA = 2_000
 """Characters."""

@@ -15,16 +15,17 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import TYPE_CHECKING
 
-from markdown_it.token import Token
-
-from ...protocol.messages import Segment
-from .highlight import highlight
+from ...protocol.values import Segment
+from .highlight import highlight, load_languages
 from .inline import ENGLISH, INVISIBLE, LONGEST_BLOCK, TextWriter, Words, cut, direction, formula_of, text_direction
 from .mathematics import Formula, FormulaImage
-from .parser import TooMuchWork, parse
 from .source import PLACEHOLDER_BEGIN
 from .text_style import Css, TextStyle
+
+if TYPE_CHECKING:  # the parser is loaded with the first text
+    from markdown_it.token import Token
 
 LONGEST_SOURCE = 100_000
 """Characters of one call; longer text stays plain. What is longer can be given piece by piece, see `streaming`."""
@@ -91,9 +92,8 @@ class MarkdownRenderer:
         page = _Page(writer, markdown, first_code)
         if len(markdown) > LONGEST_SOURCE:
             return Rendered(tuple(page.plain(markdown)))
-        try:
-            tokens = parse(markdown)
-        except TooMuchWork:
+        tokens = _parsed(markdown)
+        if tokens is None:
             return Rendered(tuple(page.plain(markdown)))
         blocks = tuple(page.blocks(tokens))
         return Rendered(blocks, tuple(page.codes), tuple(dict.fromkeys(writer.missing)))
@@ -103,12 +103,26 @@ def formulas(markdown: str) -> tuple[Formula, ...]:
     """The formulas in cleaned Markdown, each once, in order."""
     if len(markdown) > LONGEST_SOURCE:
         return ()
-    try:
-        tokens = parse(markdown)
-    except TooMuchWork:
-        return ()
-    every = (each for token in tokens for each in (token, *(token.children or ())))
+    every = (each for token in _parsed(markdown) or () for each in (token, *(token.children or ())))
     return tuple(dict.fromkeys(formula_of(each) for each in every if each.type in ("formula", "formula_block")))
+
+
+def warm_up() -> Iterator[None]:
+    """Do what the first texts would wait for, a step at a time; in another thread than the window's if wanted."""
+    _parsed("")
+    yield
+    yield from load_languages()
+
+
+def _parsed(markdown: str) -> list[Token] | None:
+    """The tokens of the blocks; None for what asks for too much work."""
+    # With the first text, not with the program: loading it takes a tenth of the time until the window is painted.
+    from .parser import TooMuchWork, parse
+
+    try:
+        return parse(markdown)
+    except TooMuchWork:
+        return None
 
 
 class _Page:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from ...protocol.messages import Segment
+from ...protocol.values import Segment
 
 PLACEHOLDER_BEGIN, PLACEHOLDER_END = "\ufdd0", "\ufdd1"
 PLACEHOLDER = re.compile(f"{PLACEHOLDER_BEGIN}([0-9]+){PLACEHOLDER_END}")

@@ -6,7 +6,6 @@ import re
 from bisect import bisect_right
 
 from .mathematics import may_grow_into_formula
-from .parser import TooMuchWork, parse_blocks
 
 _WHOLE = ("formula_block", "fence", "code_block")
 _DEFINITION = re.compile(r"^[ >\t]*\[[^\[\]\n]+\]:", re.MULTILINE)
@@ -23,6 +22,8 @@ def closed(source: str, begin: int) -> int:
     end = source.rfind("\n") + 1
     if end <= begin:
         return begin
+    from .parser import TooMuchWork, parse_blocks  # loaded with the first text: see `renderer`
+
     piece = source[begin:end]
     try:
         blocks = [(token.type, token.map) for token in parse_blocks(piece) if token.level == 0 and token.map]
