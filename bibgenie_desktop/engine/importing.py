@@ -14,11 +14,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, NoReturn
 
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.nodes import ROLES, STOP_REASONS, Node, Session
 from ..sessions.parts import ReasoningPart, ToolCallPart, UndecodablePart, parts_from_json
 from ..sessions.text import well_formed
 from ..sessions.usage import MalformedUsage, Usage
-from ..store.chats import Blob, Chat, Checkpoint, LedgerEntry
+from ..store.chats import Blob, Chat, LedgerEntry
 from .exporting.json_file import FORMAT, PROGRAM
 from .imported_tree import check_tree, parents_first
 

@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from .message import Message
 
-VERSION = 3
+VERSION = 4
 """Grows when a message changes its meaning; window and engine of two versions refuse each other."""
 
 ExportFormat: TypeAlias = Literal["md", "json", "html"]
@@ -278,6 +278,57 @@ class Shutdown(Message):
     request: int = 0
 
 
+class Compact(Message):
+    """Compact the context of a chat now (C-3, C-7). Answered by CompactionEnded; CompactionStarted comes before.
+
+    `focus` says what matters most to the person, and is never recorded as fact. `rebuild` writes the summary from the
+    stored messages instead of from the last one. `without_model` puts it together without a model (D-12).
+    `accept_run_id` takes a summary that was refused, by that run (D-6). CommandFailed where nothing begins.
+    """
+
+    session_id: str
+    focus: str = ""
+    rebuild: bool = False
+    without_model: bool = False
+    accept_run_id: str = ""
+    request: int = 0
+
+
+class CancelCompaction(Message):
+    """End the compaction of a chat; answered by CommandDone at once. CompactionEnded says what came of it."""
+
+    session_id: str
+    request: int = 0
+
+
+class FetchContext(Message):
+    """Ask how full the context is, with this draft. Answered by ContextState.
+
+    `session_id` "" asks for the chat that does not exist yet. `draft` may be cut: `draft_characters` is its length.
+    """
+
+    session_id: str
+    draft: str = ""
+    draft_characters: int = 0
+    request: int = 0
+
+
+class FetchCheckpoint(Message):
+    """Ask for all of a checkpoint. Answered by CheckpointDetails, and CheckpointText pieces."""
+
+    session_id: str
+    node_id: str
+    request: int = 0
+
+
+class FetchRefusedText(Message):
+    """Ask for the summary that a run refused. Answered by CheckpointText pieces whose part is "refused"."""
+
+    session_id: str
+    run_id: str
+    request: int = 0
+
+
 Command: TypeAlias = (
     Hello
     | ListSessions
@@ -305,5 +356,10 @@ Command: TypeAlias = (
     | ChooseModel
     | FindFile
     | DrawFormulas
+    | Compact
+    | CancelCompaction
+    | FetchContext
+    | FetchCheckpoint
+    | FetchRefusedText
     | Shutdown
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+from ..sessions.checkpoints import Outcome, Trigger
 from ..sessions.citations import CitationState
 from ..sessions.nodes import Beginning
 from ..sessions.parts import ToolState
@@ -16,6 +17,7 @@ from .values import BranchRow, HistoryHit, ModelRow, Segment, SessionRow, TreeRo
 
 LibraryState: TypeAlias = Literal["none", "reading", "indexing", "ready", "failed"]
 ModelLoading: TypeAlias = Literal["loading", "ready", "failed"]
+CompactionPhase: TypeAlias = Literal["preparing", "summarising", "checking", "repairing", "committing"]
 FileKind: TypeAlias = Literal["pdf", "epub"]
 
 
@@ -321,8 +323,116 @@ class FormulaDrawn(Message):
     request: int = 0
 
 
+class CompactionStarted(Message):
+    """A compaction of this chat runs. Told again to a window that opens the chat meanwhile."""
+
+    session_id: str
+    trigger: Trigger
+    request: int = 0
+
+
+class CompactionProgress(Message):
+    """How far a compaction is. `piece` of `pieces`, from 1: a range too long for the summariser is folded in pieces."""
+
+    session_id: str
+    phase: CompactionPhase
+    piece: int = 1
+    pieces: int = 1
+    request: int = 0
+
+
+class CompactionEnded(Message):
+    """What came of a compaction, exactly one for each. `sentence` says it to the person: never empty.
+
+    `reason` is a code. `run_id` names the attempt where a summary was refused that can be read and accepted by hand,
+    else "". `may_do_without_model`: a summary without a model is on offer (D-12). Tokens are occupancies.
+    """
+
+    session_id: str
+    trigger: Trigger
+    outcome: Outcome
+    reason: str
+    sentence: str
+    checkpoint_id: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
+    run_id: str = ""
+    may_do_without_model: bool = False
+    request: int = 0
+
+
+class ContextState(Message):
+    """How full the context of a chat is, in tokens. `tokens` is the sum that every decision is made by.
+
+    The pieces add up to the estimate of the request; `tokens` is less or more where the provider's own count is its
+    base (`is_estimate` False). `compacts_at` is where an automatic compaction begins, `limit` the most that is sent.
+    `why_not` says why it cannot be compacted at the moment, "" where it can. `ceiling` is a size that the provider
+    refused before, 0 for none; `cached` what it last read from its cache, 0 where unknown.
+    """
+
+    session_id: str
+    model: str
+    window: int
+    window_known: bool
+    reserve: int
+    limit: int
+    compacts_at: int
+    tokens: int
+    is_estimate: bool
+    system: int
+    tools: int
+    summary: int
+    history: int
+    draft: int
+    cached: int = 0
+    ceiling: int = 0
+    why_not: str = ""
+    request: int = 0
+
+
+class CheckpointDetails(Message):
+    """Where a checkpoint comes from (C-17). `replaced` are the questions whose turns it stands for, one line each.
+
+    `validation` are sentences; `previous_id` is the checkpoint before it on its branch, "" for none.
+    """
+
+    session_id: str
+    node_id: str
+    kind: str
+    trigger: str
+    model: str
+    prompt_version: str
+    generation: int
+    tokens_before: int
+    tokens_after: int
+    duration_ms: int
+    cost: float | None
+    created_at: str
+    previous_id: str
+    replaced: tuple[str, ...]
+    validation: tuple[str, ...]
+    request: int = 0
+
+
+class CheckpointText(Message):
+    """A piece of a text of a checkpoint: its summary, that of the checkpoint before, or one that was refused."""
+
+    session_id: str
+    node_id: str
+    part: Literal["summary", "previous", "refused"]
+    text: str
+    more: bool
+    request: int = 0
+
+
 Event: TypeAlias = (
     Welcome
+    | CompactionStarted
+    | CompactionProgress
+    | CompactionEnded
+    | ContextState
+    | CheckpointDetails
+    | CheckpointText
     | CommandDone
     | CommandFailed
     | SessionList

@@ -42,7 +42,8 @@ class BranchRow(Message):
     """One node of the active branch, without its body. `characters` lets a view estimate its height.
 
     It is the `version`-th, from 1, of `versions` that were written in this place (checkpoints are looked through);
-    `previous_id` and `next_id` are those beside it, "" for none.
+    `previous_id` and `next_id` are those beside it, "" for none. Of a checkpoint, `kind` says how it came to be, and
+    `first_kept_id` is where verbatim text begins again, "" for: with what follows it.
     """
 
     node_id: str
@@ -55,6 +56,10 @@ class BranchRow(Message):
     versions: int = 1
     previous_id: str = ""
     next_id: str = ""
+    kind: str = ""
+    first_kept_id: str = ""
+    tokens_before: int = 0
+    tokens_after: int = 0
 
 
 class TreeRow(Message):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
+from .checkpoints import Checkpoint
 from .nodes import STOP_REASONS, Node, Role
 
 LONGEST_REASON = 200
@@ -29,11 +30,13 @@ class Path:
     """A branch as far as it can be read, root first.
 
     `damage` is None for a sound branch; else it says in a few words what is wrong and where: the branch is then
-    read-only, and `nodes` is the readable part that hangs together with the leaf.
+    read-only, and `nodes` is the readable part that hangs together with the leaf. `checkpoints` has what is stored of
+    its checkpoints, by their nodes.
     """
 
     nodes: tuple[Node, ...]
     damage: str | None = None
+    checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
 
 
 class HasParent(Protocol):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.nodes import Node, Session
 
 
@@ -17,28 +18,6 @@ class DamagedNode:
     parent_id: str | None
     columns: Mapping[str, Any]
     reason: str
-
-
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """What is stored of a checkpoint beside its node; docs/data.md says what each means."""
-
-    node_id: str
-    kind: str
-    first_kept_message_id: str | None
-    summary: str
-    generation: int
-    trigger: str
-    model: str | None
-    prompt_version: str | None
-    covered_from_id: str | None
-    covered_to_id: str | None
-    tokens_before: int | None
-    tokens_after: int | None
-    validation: Any
-    duration_ms: int | None
-    cost: float | None
-    created_at: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,11 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.nodes import Node
 from ..sessions.parts import FilePart, ImagePart, UndecodablePart
 from ..sessions.text import well_formed
-from .chats import Blob, Chat, Checkpoint, DamagedNode, LedgerEntry
+from .chats import Blob, Chat, DamagedNode, LedgerEntry
 from .database import Database
 from .encoding import decode_json
 from .schema import blob, checkpoint, ledger_entry

@@ -8,8 +8,9 @@ from dataclasses import replace
 from sqlalchemy import Connection, select
 
 from ..sessions.branch import NotAllowed
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.nodes import Node
-from .chats import Chat, Checkpoint, LedgerEntry
+from .chats import Chat, LedgerEntry
 from .database import Database
 from .encoding import Clock, encode_json, timestamp
 from .schema import blob, checkpoint, ledger_entry, session, session_node

@@ -5,12 +5,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
+from bibgenie_desktop.sessions.checkpoints import Checkpoint
 from bibgenie_desktop.sessions.citations import Citation
 from bibgenie_desktop.sessions.locators import PERSONAL, ItemLocator, ItemRef, PageLocator
 from bibgenie_desktop.sessions.nodes import Node, Role, Session
 from bibgenie_desktop.sessions.parts import ImagePart, Part, ReasoningPart, TextPart, ToolCallPart, ZoteroPart
 from bibgenie_desktop.sessions.usage import Usage
-from bibgenie_desktop.store.chats import Blob, Chat, Checkpoint, LedgerEntry
+from bibgenie_desktop.store.chats import Blob, Chat, LedgerEntry
 
 WHEN = "2026-11-30T12:00:00.000Z"
 LABELS = ItemRef(PERSONAL, "PDFLABL2")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...sessions.checkpoints import Checkpoint
 from ...sessions.markdown import escaped, unlinked
 from ...sessions.nodes import Node
 from ...sessions.parts import FilePart, ImagePart, TextPart, ToolCallPart, ZoteroPart
-from ...store.chats import Chat, Checkpoint, DamagedNode
+from ...store.chats import Chat, DamagedNode
 from ..markdown import text_markdown
 from ..views import one_line
 from .outline import AnyNode, sections
