@@ -14,10 +14,11 @@ from ..store.session_rows import UnknownSession
 from ..zotero.port import ZoteroUnavailable
 from .ask import ask
 from .branches import edit, fork, go_on, print_branches, retry, switch
+from .compacting import compact, print_projection
 from .deleting import delete
 from .doctor import doctor
 from .importing import import_chat
-from .listing import CommandRefused, export, list_sessions, print_projection
+from .listing import CommandRefused, export, list_sessions
 from .options import Options
 from .printing import let_go, printable
 from .searching import search
@@ -25,14 +26,22 @@ from .wiring import Setting, open_sessions
 
 _STORED = {
     "sessions": list_sessions,
-    "project": print_projection,
     "export": export,
     "delete": delete,
     "branches": print_branches,
     "search": search,
     "import": import_chat,
 }
-_WITH_ENGINE = {"ask": ask, "retry": retry, "continue": go_on, "edit": edit, "fork": fork, "switch": switch}
+_WITH_SETTING = {
+    "ask": ask,
+    "retry": retry,
+    "continue": go_on,
+    "edit": edit,
+    "fork": fork,
+    "switch": switch,
+    "compact": compact,
+    "project": print_projection,
+}
 
 
 def run_command(options: Options) -> int:
@@ -72,8 +81,8 @@ async def _run(options: Options) -> int:
     start_logging(setting.profile.logs, options.log_level)
     if options.command == "doctor":
         return await doctor(options, setting)
-    if options.command in _WITH_ENGINE:
-        return await _WITH_ENGINE[options.command](options, setting)
+    if options.command in _WITH_SETTING:
+        return await _WITH_SETTING[options.command](options, setting)
     async with open_sessions(setting) as sessions:
         return await _STORED[options.command](options, sessions)
 

@@ -36,7 +36,7 @@ async def _serve(argv: Sequence[str]) -> int:
     try:
         setting = Setting.of(options)
         start_logging(setting.profile.logs, options.log_level)
-        async with open_engine(setting, emit) as engine:
+        async with open_engine(setting, emit, automatic=True) as engine:
             engine.start()
             await engine.watch(lambda: asyncio.sleep(WATCH_SECONDS))
             running: set[asyncio.Task[None]] = set()

@@ -1,4 +1,4 @@
-"""`sessions`, `project` and `export`: what is stored, printed."""
+"""`sessions` and `export`: what is stored, printed."""
 
 from __future__ import annotations
 
@@ -7,16 +7,11 @@ import json
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
-from ..compaction.messages import message_to_chat, tool_to_chat
-from ..compaction.projection import BrokenProjection, Projection, project
-from ..engine.agent.prompts import system_prompt
-from ..engine.agent.tools import reading_tool_specs
 from ..engine.exchange import NotWritten, write_file
 from ..engine.exporting import chat_file
 from ..engine.views import session_row
-from ..profile.paths import resources
 from ..protocol.commands import ExportFormat
 from ..store.sessions import SessionStore
 from .options import Options
@@ -44,31 +39,6 @@ async def list_sessions(options: Options, sessions: SessionStore) -> int:
     return 0
 
 
-async def print_projection(options: Options, sessions: SessionStore) -> int:
-    """Print exactly what the model would be sent next."""
-    session = await sessions.find(options.session)
-    path = await sessions.branch(session.id)
-    if path.damage is not None:
-        raise CommandRefused(f"This chat is damaged and cannot be sent to a model: {path.damage}.")
-    try:
-        projection = project(system_prompt(resources()), reading_tool_specs(), path.nodes)
-    except BrokenProjection as error:
-        raise CommandRefused(f"This chat cannot be sent to a model: {error}.") from error
-    if options.json:
-        tools = [tool_to_chat(tool) for tool in projection.tools]
-        request = {"messages": _as_sent(projection), "tools": tools, "tokens": projection.tokens}
-        print(json.dumps(request, ensure_ascii=False, indent=1))
-        return 0
-    print(f"About {projection.tokens:,} tokens (estimated).\n")
-    for message in _as_sent(projection):
-        calls = "".join(
-            f"\n→ {call['function']['name']} {call['function']['arguments']}" for call in message.get("tool_calls", ())
-        )
-        print(printable(f"── {message['role']}\n{message['content'] or ''}{calls}\n"))
-    print(f"── tools\n{', '.join(tool.name for tool in projection.tools)}")
-    return 0
-
-
 async def export(options: Options, sessions: SessionStore) -> int:
     """Write a chat to stdout or a file."""
     session = await sessions.find(options.session)
@@ -85,9 +55,3 @@ async def export(options: Options, sessions: SessionStore) -> int:
         print(printable(f"This chat is damaged; what can be read was exported: {chat.damage}."), file=sys.stderr)
         return 1
     return 0
-
-
-def _as_sent(projection: Projection) -> list[dict[str, Any]]:
-    """The messages as a model is sent them, the system prompt first."""
-    system = {"role": "system", "content": projection.system}
-    return [system, *(message_to_chat(message) for message in projection.messages)]

@@ -38,6 +38,9 @@ class Options:
     text: str = ""
     file: str = ""
     yes: bool = False
+    focus: str = ""
+    rebuild: bool = False
+    without_model: bool = False
 
 
 def parse_options(argv: Sequence[str]) -> Options:
@@ -98,6 +101,11 @@ def _parser() -> argparse.ArgumentParser:
     command("sessions", "List the chats.")
     project = command("project", "Print what the model would be sent next in a chat.")
     project.add_argument("session", metavar="ID")
+    compact = command("compact", "Compact the earlier context of a chat.")
+    compact.add_argument("session", metavar="ID")
+    compact.add_argument("--focus", metavar="TEXT", default="", help="what matters most in the summary")
+    compact.add_argument("--rebuild", action="store_true", help="write it from the stored messages")
+    compact.add_argument("--without-model", action="store_true", help="put it together without a model")
     search = command("search", "Search what was written in all chats, on every branch.")
     search.add_argument("text", help='words that must all occur; "in quotes" as they stand')
     import_ = command("import", "Take a chat from a JSON file that was exported.")

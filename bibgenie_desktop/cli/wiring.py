@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
+from ..compaction.policy import When
 from ..documents.formula_workers import FormulaWorkers
 from ..documents.pool import DocumentWorkers
 from ..engine.agent.prompts import system_prompt
+from ..engine.contexts import CompactionSettings
 from ..engine.engine import Engine
 from ..engine.leases import SessionLeases
 from ..engine.library.index import LibraryIndex
@@ -115,6 +117,22 @@ class Setting:
             emit=emit,
         )
 
+    def route(self, model: str) -> str:
+        """Where a model's questions go, "" for its provider's own address."""
+        return _host(self.api_base(model) or "")
+
+    def compaction(self, *, automatic: bool) -> CompactionSettings:
+        """What was chosen of context compaction."""
+        chosen = self.settings
+        when: When = "always" if chosen.compact_when == "always" and automatic else "sending"
+        return CompactionSettings(
+            "never" if chosen.compact_when == "never" else when,
+            chosen.summary_model,
+            chosen.compact_at,
+            chosen.thresholds,
+            chosen.rebuild_every,
+        )
+
     def source(self) -> LibrarySource:
         """The chosen library. Raises ZoteroUnavailable."""
         choice = self.options.zotero or self.settings.zotero
@@ -180,8 +198,12 @@ async def open_sessions(setting: Setting) -> AsyncIterator[SessionStore]:
 
 
 @asynccontextmanager
-async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncIterator[Engine]:
+async def open_engine(
+    setting: Setting, emit: Callable[[Event], None], *, automatic: bool = False
+) -> AsyncIterator[Engine]:
     """A whole engine; when it is left, answers that stream are kept and everything is closed.
+
+    `automatic`: it lives on after an answer, so that it can compact then; else it does so before the next one is sent.
 
     Raises StoreUnavailable.
     """
@@ -206,6 +228,9 @@ async def open_engine(setting: Setting, emit: Callable[[Event], None]) -> AsyncI
                 profile=str(setting.profile.folder),
                 emit=emit,
                 keep_days=setting.settings.keep_days,
+                compaction=setting.compaction(automatic=automatic),
+                route=setting.route,
+                clock=now,
             )
             try:
                 yield engine

@@ -44,14 +44,19 @@ def _kind_of(byte: int) -> int:
 _KIND_OF_BYTE = bytes(_kind_of(byte) for byte in range(256))
 
 
-def estimate_text(text: str) -> int:
+def family_of(model: str) -> str:
+    """The family of a model's tokenizer."""
+    return ""
+
+
+def estimate_text(text: str, family: str = "") -> int:
     """Tokens of `text`, rounded up."""
     kinds = text.encode("utf-8", "surrogatepass").translate(_KIND_OF_BYTE)
     units = sum(weight * kinds.count(kind) for kind, (weight, _) in enumerate(_KINDS))
     return -(-units // _UNITS)
 
 
-def estimate_message(message: Message) -> int:
+def estimate_message(message: Message, family: str = "") -> int:
     """Tokens of one message as sent: its text, and whatever else it carries (calls, a call's id and name)."""
     chat = message_to_chat(message)
     del chat["role"]
@@ -60,6 +65,6 @@ def estimate_message(message: Message) -> int:
     return estimate_text(content) + extra + MESSAGE_OVERHEAD
 
 
-def estimate_tools(tools: Iterable[ToolSpec]) -> int:
+def estimate_tools(tools: Iterable[ToolSpec], family: str = "") -> int:
     """Tokens of the tools' schemas as sent."""
     return sum(estimate_text(json.dumps(tool_to_chat(tool), ensure_ascii=False)) + MESSAGE_OVERHEAD for tool in tools)

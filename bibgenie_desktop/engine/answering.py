@@ -6,35 +6,41 @@ A new question, an edited one, another try and going on all come this way: see `
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NoReturn
 
-from ..compaction.projection import project
 from ..models.port import Model
 from ..protocol.commands import EditMessage, SendMessage
-from ..protocol.events import BranchChanged, Event, TurnStarted
-from ..sessions.branch import NotAllowed, last_real
-from ..sessions.nodes import ChangeSet, Node
+from ..protocol.events import BranchChanged, Event, TurnFailed, TurnFinished, TurnStarted
+from ..sessions.branch import NotAllowed, Path, last_real
+from ..sessions.nodes import ChangeSet
 from ..sessions.parts import Part
-from ..store.drafts import SentDraft
+from ..store.database import StoreUnavailable
 from ..store.leases import NotHeld
 from ..store.sessions import SessionStore
+from ..store.tree import Compaction
 from .agent.citations import CitationCheck, delivered_by, delivered_on
 from .agent.running import RunningTurn
-from .agent.tools import reading_tool_specs, reading_tools
+from .agent.tools import reading_tools
 from .agent.turn import Answer, Turn
-from .beginnings import AnswerCommand, Ground, begin, ground_of, kind_of, question_of
+from .beginnings import AnswerCommand, begin, ground_of, kind_of, question_of
+from .compactor import Compactor, NotSent
+from .contexts import Contexts
 from .drafts import Drafts
 from .interrupted import InterruptedAnswers
 from .journaling import Journaling
 from .leases import SessionLeases
 from .library.index import LibraryIndex
 from .models import ModelChoice, prepare
+from .preflight import Preflight
 from .refused import Refused, checked_sound
 from .storage import AnswerStorage, Place
 from .views import one_line
+
+_log = logging.getLogger(__name__)
 
 INDEXING_GRACE = 5.0
 """Seconds that a question waits for documents that are being indexed; after that the answer says what is missing."""
@@ -73,6 +79,7 @@ class _Start:
     is_stored: bool = False
     is_being_stored: bool = False
     is_stopped: bool = False
+    is_cancelled: bool = False
     ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
@@ -95,6 +102,8 @@ class Answering:
         drafts: Drafts,
         library: LibraryReading,
         models: ModelChoice,
+        contexts: Contexts,
+        compactor: Compactor,
         system: str,
         emit: Callable[[Event], None],
         pause: Callable[[], Awaitable[None]],
@@ -104,6 +113,9 @@ class Answering:
         self._drafts = drafts
         self._library = library
         self._models = models
+        self._contexts = contexts
+        self._compactor = compactor
+        self._preflight = Preflight(contexts, compactor)
         self._system = system
         self._emit = emit
         self._pause = pause
@@ -120,7 +132,8 @@ class Answering:
         return session_id in self._turns or session_id in self._starting
 
     def refuse_if_busy(self, session_id: str) -> None:
-        """Raises Refused where `is_busy`: only one thing is done to a chat at a time."""
+        """Raises Refused where `is_busy` or the chat is compacted: only one thing is done to a chat at a time."""
+        self._compactor.refuse_if_running(session_id)
         if self.is_busy(session_id):
             raise Refused("answering", _ANSWERING)
 
@@ -164,10 +177,16 @@ class Answering:
         """
         question = question_of(command)
         session_id = command.session_id or self._sessions.new_session_id()
-        self.refuse_if_busy(session_id)
+        if not isinstance(command, SendMessage):  # a question waits for a compaction, what moves the branch does not
+            self._compactor.refuse_if_running(session_id)
+        if self.is_busy(session_id):
+            raise Refused("answering", _ANSWERING)
         start = self._starting[session_id] = _Start(command, question)
         is_leased = False
         try:
+            if isinstance(command, SendMessage):
+                await self._drafts.send(command.session_id, question, is_draft=command.is_draft)
+            await self._unless_closing(start, self._preflight.settle(session_id))
             is_leased = await self._leases.take(session_id)
             if not is_leased:
                 await self._refuse_as_leased(start)
@@ -176,6 +195,13 @@ class Answering:
                 await self._begin(start, session_id, model)
         except asyncio.CancelledError:
             await self._keep_as_draft(start)
+            raise
+        except NotSent as not_sent:
+            await self._keep_as_draft(start)
+            raise Refused(not_sent.code, _not_sent(not_sent, start)) from not_sent
+        except Exception:
+            if not start.is_stored:
+                await self._drafts.give_back(command.session_id, question)
             raise
         finally:
             del self._starting[session_id]
@@ -198,24 +224,31 @@ class Answering:
         # What changed in the library since the last question is read before this one.
         await self._unless_closing(start, self._library.ready())
         is_new = isinstance(command, SendMessage) and not command.session_id
-        path = () if is_new else checked_sound(await self._sessions.branch(command.session_id))
-        ground = ground_of(command, start.question, path)
-        await self._check_room(start, ground, model)
-        if self._closing.is_set():
-            await self._refuse_as_closing(start)
-        start.is_being_stored = True
-        beginning = asyncio.ensure_future(
-            begin(
-                command,
-                start.question,
-                sessions=self._sessions,
-                model=model.name,
-                new_session_id=session_id,
-                sent_draft=self._sent_draft(command),
-                # The engine may have stood still, in a laptop that slept say, while another went on in this chat.
-                allowed=self._leases.guard(session_id),
+        loaded = None if is_new else await self._contexts.loaded(command.session_id)
+        ground = ground_of(command, start.question, () if loaded is None else checked_sound(loaded.path))
+        changes: ChangeSet | None = None
+        if loaded is None or isinstance(command, SendMessage):
+            await self._preflight.before_question(
+                session_id, start.question, model, is_new=is_new, request=command.request
             )
-        )
+        else:
+
+            async def store(compaction: Compaction) -> ChangeSet:
+                return await self._store(start, session_id, model, compaction)
+
+            changes = await self._preflight.before_answer(
+                session_id, loaded, ground, model, store, request=command.request
+            )
+        if changes is None:
+            if self._closing.is_set():
+                await self._refuse_as_closing(start)
+            start.is_being_stored = True
+            changes = await self._stored(start, session_id, model)
+        await self._answer(start, session_id, model, changes, ground.kept)
+
+    async def _stored(self, start: _Start, session_id: str, model: Model) -> ChangeSet:
+        """The beginning, stored. Raises as `begin`; CancelledError only where it was not."""
+        beginning = asyncio.ensure_future(self._store(start, session_id, model))
         # A transaction that has begun is not undone where its caller is cancelled: what came of it counts.
         is_cancelled = False
         try:
@@ -228,24 +261,47 @@ class Answering:
         except NotHeld:
             await self._refuse_as_leased(start)
         start.is_stored = True
+        start.is_cancelled = is_cancelled
+        return changes
+
+    async def _answer(
+        self, start: _Start, session_id: str, model: Model, changes: ChangeSet, kept: tuple[Part, ...]
+    ) -> None:
+        """Let the turn begin, or give it up if that was wanted meanwhile."""
+        start.is_stored = True
         place = Place(session_id, changes.leaf_id or "", changes.answer or None)
         try:
             self.changed(changes)
-            if is_cancelled:
+            if start.is_cancelled:
                 raise asyncio.CancelledError
-            await self._begin_turn(start, place, model, ground.kept)
+            await self._begin_turn(start, place, model, kept)
         except BaseException:
             await self._storage.give_up(place)
             raise
 
+    async def _store(
+        self, start: _Start, session_id: str, model: Model, compaction: Compaction | None = None
+    ) -> ChangeSet:
+        command = start.command
+        async with self._drafts.taken(command.session_id, start.question) as sent_draft:
+            return await begin(
+                command,
+                start.question,
+                sessions=self._sessions,
+                model=model.name,
+                new_session_id=session_id,
+                sent_draft=sent_draft,
+                # The engine may have stood still, in a laptop that slept say, while another went on in this chat.
+                allowed=self._leases.guard(session_id),
+                compaction=compaction,
+            )
+
     async def _begin_turn(self, start: _Start, place: Place, model: Model, kept: tuple[Part, ...]) -> None:
         """Let the turn begin whose beginning is stored."""
         session_id, command = place.session_id, start.command
-        if isinstance(command, SendMessage) and command.is_draft:
-            await self._drafts.sent(command.session_id)
         session = await self._sessions.session(session_id)
-        path = checked_sound(await self._sessions.branch(session_id))
-        question = last_real(path, "user")
+        path = await self._sessions.branch(session_id)
+        question = last_real(checked_sound(path), "user")
         if question is None:
             raise NotAllowed("The question of this answer is no longer stored.")
         grown = asyncio.Event()
@@ -266,16 +322,18 @@ class Answering:
         )
         turn.tell_kept()
         grown.clear()  # the journal begins with what is kept
-        self._run(turn, place, model, grown)
+        self._run(turn, place, model, grown, question.id if start.question else "", start)
         if start.is_stopped:
             self._turns[session_id].stop()
 
-    def _run(self, turn: Turn, place: Place, model: Model, grown: asyncio.Event) -> None:
+    def _run(
+        self, turn: Turn, place: Place, model: Model, grown: asyncio.Event, question_id: str, start: _Start
+    ) -> None:
         journaling = Journaling(self._sessions.journal, place, turn.so_far, grown, self._pause)
 
         async def keep(answer: Answer) -> None:
             await journaling.end()
-            await self._keep(place, answer, model.name)
+            await self._keep(place, answer, model.name, question_id, start.question)
 
         running = RunningTurn(turn, keep)
         session_id = place.session_id
@@ -315,16 +373,9 @@ class Answering:
             if isinstance(start.command, EditMessage):
                 await self._drafts.add(start.command.session_id, start.question)
             else:
-                await self._sessions.drafts.put_above(start.command.session_id, start.question)
+                await self._drafts.keep(start.command.session_id, start.question)
 
-    def _sent_draft(self, command: AnswerCommand) -> SentDraft | None:
-        if not isinstance(command, SendMessage) or not command.is_draft:
-            return None
-        return SentDraft(self._drafts.known(command.session_id), command.text)
-
-    def _turn(
-        self, session_id: str, path: tuple[Node, ...], model: Model, kept: tuple[Part, ...], grown: asyncio.Event
-    ) -> Turn:
+    def _turn(self, session_id: str, path: Path, model: Model, kept: tuple[Part, ...], grown: asyncio.Event) -> Turn:
         def emit(event: Event) -> None:
             self._emit(event)
             grown.set()
@@ -336,9 +387,10 @@ class Answering:
             system=self._system,
             tools=reading_tools(library) if library else (),
             model=model,
-            citations=CitationCheck(library, delivered_on(path) | delivered_by(kept)),
+            citations=CitationCheck(library, delivered_on(path.nodes) | delivered_by(kept)),
             emit=emit,
             kept=kept,
+            counted=self._contexts.counted(model.name),
         )
 
     def _turn_ended(self, session_id: str) -> None:
@@ -347,13 +399,39 @@ class Answering:
         if not self._turns:
             self._library.index.resume()
 
-    async def _keep(self, place: Place, answer: Answer, model: str) -> None:
+    async def _keep(self, place: Place, answer: Answer, model: str, question_id: str, question: str) -> None:
         """Store the answer, give the session's lease back, and tell how the answer ended."""
+        await self._learn(answer, model)
+        is_refused = answer.failure is not None and answer.failure.code == "context_overflow"
         try:
-            end = await self._storage.store(place, answer, model)
+            if is_refused and answer.is_empty and question_id:
+                end = await self._take_back(place, answer, question_id, question)
+            else:
+                end = await self._storage.store(place, answer, model)
         finally:
             await self._release(place.session_id)
         self._emit(end)
+        if isinstance(end, TurnFinished):
+            self._compactor.after_answer(place.session_id)
+
+    async def _take_back(
+        self, place: Place, answer: Answer, question_id: str, question: str
+    ) -> TurnFinished | TurnFailed:
+        """A question that the provider refused as too large goes back into the draft (D-1): nothing is sent again."""
+        end = await self._storage.take_back(place, answer, question_id)
+        if end.code == "context_overflow":
+            await self._drafts.add(place.session_id, question)
+        return end
+
+    async def _learn(self, answer: Answer, model: str) -> None:
+        """What the provider counted, and what it refused, make the next estimate better (A13, D-1)."""
+        try:
+            if answer.failure is not None and answer.failure.code == "context_overflow" and answer.estimated:
+                await self._contexts.note_refused(model, answer.estimated)
+            elif answer.usage is not None and answer.usage.real and answer.estimated:
+                await self._contexts.note_usage(model, answer.estimated, answer.usage.input_tokens)
+        except StoreUnavailable as error:
+            _log.info("what a provider counted was not noted: %s", error)
 
     async def _release(self, session_id: str) -> None:
         """Give a lease back. What is to be told does not wait long for it: a busy file is waited for for seconds."""
@@ -362,20 +440,6 @@ class Answering:
         task.add_done_callback(self._releasing.discard)
         await asyncio.wait([task], timeout=RELEASE_GRACE)
 
-    async def _check_room(self, start: _Start, ground: Ground, model: Model) -> None:
-        """No request is sent that cannot fit: a question goes to the draft instead (C-13)."""
-        limit = model.capacity.safe_input_limit
-        tools = reading_tool_specs()
-        tokens = project(self._system, tools, ground.path, draft=ground.question, kept=ground.kept).tokens
-        if tokens > limit:
-            await self._keep_as_draft(start)
-            shorter = "shorten it, or choose" if start.question else "choose"
-            raise Refused(
-                "too_large",
-                f"The request would be about {tokens - limit:,} tokens larger than the model takes; nothing was sent "
-                f"and {start.outcome}: {shorter} a model with a larger window.",
-            )
-
     def changed(self, changes: ChangeSet) -> None:
         """Tell a change that was committed."""
         self._emit(
@@ -383,3 +447,11 @@ class Answering:
                 changes.operation, changes.session_id, changes.leaf_id, changes.branch_revision, changes.added
             )
         )
+
+
+def _not_sent(not_sent: NotSent, start: _Start) -> str:
+    """What is told where a request could not be sent: why, what became of it, and what can be done."""
+    sentence = f"{str(not_sent).rstrip('.')}; nothing was sent and {start.outcome}"
+    if not_sent.code != "too_large":
+        return f"{sentence}."
+    return f"{sentence}: {'shorten it, or choose' if start.question else 'choose'} a model with a larger window."

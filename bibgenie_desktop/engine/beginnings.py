@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..protocol.commands import ContinueAnswer, EditMessage, Retry, SendMessage
+from ..sessions.checkpoints import CompactionRun, NewCheckpoint
 from ..sessions.nodes import Beginning, ChangeSet, Node
 from ..sessions.parts import Part, TextPart
 from ..sessions.tree import NodeHead, continued, edited, retried
-from ..store.drafts import SentDraft
+from ..store.compaction import Expected
 from ..store.leases import Guard
 from ..store.sessions import SessionStore
 from .refused import checked_question
@@ -77,10 +78,14 @@ async def begin(
     sessions: SessionStore,
     model: str,
     new_session_id: str,
-    sent_draft: SentDraft | None,
+    sent_draft: str,
     allowed: Guard,
+    compaction: tuple[Expected, NewCheckpoint, CompactionRun] | None = None,
 ) -> ChangeSet:
     """Store the beginning, in one transaction; the answer's place is the branch's leaf afterwards.
+
+    `compaction` puts a checkpoint between the question and the answer (T-4); a new question has none, as its checkpoint
+    stands before it.
 
     Raises NotAllowed, NotHeld, UnknownSession, StoreUnavailable: nothing is changed then.
     """
@@ -97,11 +102,13 @@ async def begin(
                 allowed=allowed,
             )
         case EditMessage(session_id=session_id, node_id=node_id):
-            return await tree.edit(session_id, node_id, [TextPart(question)], model=model, allowed=allowed)
+            return await tree.edit(
+                session_id, node_id, [TextPart(question)], model=model, allowed=allowed, compaction=compaction
+            )
         case Retry(session_id=session_id, node_id=node_id):
-            return await tree.retry(session_id, node_id, model=model, allowed=allowed)
+            return await tree.retry(session_id, node_id, model=model, allowed=allowed, compaction=compaction)
         case ContinueAnswer(session_id=session_id, node_id=node_id):
-            return await tree.continue_answer(session_id, node_id, model=model, allowed=allowed)
+            return await tree.continue_answer(session_id, node_id, model=model, allowed=allowed, compaction=compaction)
 
 
 def _through(path: Sequence[Node], node_id: str | None) -> tuple[Node, ...]:

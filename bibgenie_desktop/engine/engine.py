@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from .. import __version__
 from ..compaction.projection import BrokenProjection
@@ -18,8 +20,10 @@ from ..models.port import ModelError
 from ..protocol.commands import (
     VERSION,
     ArchiveSession,
+    CancelCompaction,
     ChooseModel,
     Command,
+    Compact,
     ContinueAnswer,
     ContinueDamaged,
     DeleteSession,
@@ -27,6 +31,9 @@ from ..protocol.commands import (
     EditMessage,
     ExportSession,
     FetchBodies,
+    FetchCheckpoint,
+    FetchContext,
+    FetchRefusedText,
     FetchTree,
     FindFile,
     Fork,
@@ -53,10 +60,15 @@ from ..sessions.text import well_formed
 from ..sessions.tree import Versions
 from ..store.changes import ForeignChanges
 from ..store.database import StoreUnavailable
+from ..store.encoding import Clock
 from ..store.session_rows import QUOTED, UnknownSession
 from ..store.sessions import NEW_SESSION, SessionStore
+from .agent.tools import reading_tool_specs
 from .answering import Answering, LibraryReading
 from .branches import Branches
+from .checkpoints import Checkpoints
+from .compactor import Compactor
+from .contexts import CompactionSettings, Contexts
 from .drafts import Drafts
 from .exchange import Exchange
 from .formulas import FormulaDrawing
@@ -81,6 +93,8 @@ class Engine:
 
     `emit` is called for every event, in order, on the loop's thread. `journal_pause` lies between two notes of how far
     an answer has come. `keep_days` is how long unused chats are kept, 0 for always; `keeping_sleep` waits for seconds.
+    `compaction` is what was chosen of it, `route` where a model's questions go; `clock` tells its time, `monotonic`
+    measures it and `compaction_sleep` waits for it.
     """
 
     def __init__(
@@ -97,6 +111,11 @@ class Engine:
         journal_pause: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(JOURNAL_SECONDS),
         keep_days: int = 0,
         keeping_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+        compaction: CompactionSettings = CompactionSettings(),  # noqa: B008 - frozen
+        route: Callable[[str], str] = lambda _: "",
+        clock: Clock = lambda: datetime.now(UTC),
+        monotonic: Callable[[], float] = time.monotonic,
+        compaction_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self._sessions = sessions
         self._index = index
@@ -105,18 +124,36 @@ class Engine:
         self._emit = emit
         self._formulas = FormulaDrawing(formulas, emit)
         self._drafts = Drafts(sessions.drafts, emit)
+        self._contexts = Contexts(sessions, system=system, tools=reading_tool_specs(), settings=compaction, route=route)
+        self._compactor = Compactor(
+            sessions=sessions,
+            leases=leases,
+            contexts=self._contexts,
+            lent=models.lent,
+            summariser=lambda model: models.summariser(model, compaction.model),
+            is_answering=lambda session_id: self._answering.is_busy(session_id),
+            changed=lambda changes: self._answering.changed(changes),
+            emit=emit,
+            clock=clock,
+            new_id=sessions.new_session_id,
+            monotonic=monotonic,
+            sleep=compaction_sleep,
+        )
         self._answering = Answering(
             sessions=sessions,
             leases=leases,
             drafts=self._drafts,
             library=LibraryReading(index, self.start),
             models=models,
+            contexts=self._contexts,
+            compactor=self._compactor,
             system=system,
             emit=emit,
             pause=journal_pause,
         )
         self._branches = Branches(sessions, leases, self._answering, emit)
         self._keeping = Keeping(sessions, leases, self._answering, emit, keep_days=keep_days, sleep=keeping_sleep)
+        self._checkpoints = Checkpoints(sessions, emit)
         self._history = History(sessions.search, emit)
         self._exchange = Exchange(sessions, emit)
         self._recovering: asyncio.Task[None] | None = None
@@ -156,6 +193,7 @@ class Engine:
         await asyncio.shield(self._closing)
 
     async def _close(self) -> None:
+        await self._compactor.close()
         await self._answering.close()
         await self._keeping.close()
         for task in filter(None, (self._refreshing, self._watching, self._recovering)):
@@ -210,6 +248,15 @@ class Engine:
                         self._emit(NodeBody(node.id, segments, more, command.request))
             case SendMessage() | Retry() | ContinueAnswer() | EditMessage():
                 await self._answering.begin(command)
+            case Compact():
+                await self._compactor.compact(command)
+            case CancelCompaction(session_id=session_id):
+                self._compactor.cancel(session_id)
+                self._emit(CommandDone(command.request))
+            case FetchContext(session_id=session_id, draft=draft, draft_characters=characters):
+                await self._tell_context(session_id, well_formed(draft), characters, command.request)
+            case FetchCheckpoint() | FetchRefusedText():
+                await self._checkpoints.tell(command)
             case Fork() | SwitchTo() | ContinueDamaged() | FetchTree():
                 await self._branches.handle(command)
             case DeleteSession() | UndoDelete() | PinSession() | ArchiveSession():
@@ -238,6 +285,24 @@ class Engine:
             case Shutdown():
                 await self.close()
                 self._emit(CommandDone(command.request))
+
+    async def _tell_context(self, session_id: str, draft: str, characters: int, request: int) -> None:
+        why_not = ""
+        if self._compactor.is_running(session_id):
+            why_not = "Earlier context is being compacted already."
+        elif self._answering.is_busy(session_id):
+            why_not = "Not while an answer streams: wait for it or stop it."
+        async with self._models.lent() as model:
+            state = await self._contexts.state(session_id, model, draft, characters, why_not)
+        self._emit(replace(state, request=request))
+
+    async def recover(self, session_id: str) -> None:
+        """Bring back what a killed process left of an answer in this chat."""
+        await self._answering.interrupted.recover(session_id)
+
+    async def compactions_settled(self) -> None:
+        """Wait until nothing is compacted."""
+        await self._compactor.all_settled()
 
     async def prepare_model(self) -> None:
         """Load what the model's first request needs. Raises ModelError (an unknown model, a missing key)."""
@@ -289,7 +354,9 @@ class Engine:
             path = await self._sessions.branch(session_id)
             versions = await self._sessions.tree.versions(session_id)
         damage = damage_of(path)
-        rows = [branch_row(node, versions.get(node.id, Versions())) for node in path.nodes]
+        rows = [
+            branch_row(node, versions.get(node.id, Versions()), path.checkpoints.get(node.id)) for node in path.nodes
+        ]
         contents = [(piece, "") for piece, _ in row_pieces(rows)]
         first, *others = text_pieces(draft)
         contents[-1] = (contents[-1][0], first)
@@ -297,3 +364,4 @@ class Engine:
         for number, (piece, part) in enumerate(contents, 1):
             more = number < len(contents)
             self._emit(Branch(session_id, title, revision, piece, part, damage, more, request))
+        self._compactor.tell_running(session_id)

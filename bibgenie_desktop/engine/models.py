@@ -70,6 +70,7 @@ class ModelChoice:
         self._used = used
         self._emit = emit
         self._model = open_model(name)
+        self._summariser: Model | None = None
         self._uses = 0
         self._left: list[Model] = []
         self._loading: set[asyncio.Task[None]] = set()
@@ -113,6 +114,25 @@ class ModelChoice:
         finally:
             self.release()
 
+    @asynccontextmanager
+    async def summariser(self, model: Model, name: str) -> AsyncIterator[Model]:
+        """The model that writes summaries: that of this name, `model` itself for "" or where it is the same.
+
+        It stays open until the choice is closed. Raises ModelError for a name that is none.
+        """
+        if not name or name == model.name or not model.writes_summaries:
+            yield model
+            return
+        if self._summariser is None or self._summariser.name != name:
+            if self._summariser is not None:
+                self._left.append(self._summariser)
+            self._summariser = self._open(checked_name(name))
+        self.hold()
+        try:
+            yield self._summariser
+        finally:
+            self.release()
+
     def hold(self) -> None:
         """Keep what is lent open beyond its block, until `release`."""
         self._uses += 1
@@ -131,7 +151,7 @@ class ModelChoice:
         left, self._left = self._left, []
         if self._putting_away is not None:
             await asyncio.wait([self._putting_away])
-        await _close([*left, self._model])
+        await _close([*left, *filter(None, (self._summariser,)), self._model])
 
     def _choose(self, name: str) -> None:
         """Open the model of that name; one that is chosen again stays as it is."""

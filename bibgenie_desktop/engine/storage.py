@@ -21,6 +21,7 @@ _log = logging.getLogger(__name__)
 _DELETED = "This chat was deleted elsewhere while the answer came."
 _UNREADABLE = "The question of this answer cannot be read any more: run the doctor command."
 _KEPT = "The answer is kept aside and comes into the chat when that is opened again."
+_TAKEN_BACK = "Your question is back in the draft: compact the earlier context and send it again."
 _UNKEPT = "The answer is not stored: copy what you need of it now."
 
 
@@ -66,6 +67,16 @@ class AnswerStorage:
         if changes.leaf_id != node_id:
             answer.notes.append(BESIDE)
         return ending(place.session_id, node_id, answer)
+
+    async def take_back(self, place: Place, answer: Answer, question_id: str) -> TurnFailed:
+        """A question whose request the provider refused leaves the branch, and stays stored (D-1)."""
+        try:
+            changes = await self._sessions.tree.take_back(place.session_id, question_id)
+        except (StoreUnavailable, UnknownSession, NotAllowed) as error:
+            return TurnFailed(place.session_id, "unsaved", f"{_why(error)} Your question stays in the chat.")
+        self._changed(changes)
+        sentence = answer.failure.sentence if answer.failure else ""
+        return TurnFailed(place.session_id, "context_overflow", f"{sentence} {_TAKEN_BACK}".strip())
 
     async def give_up(self, place: Place) -> bool:
         """Nothing came of an answer: its branch is as it was before. What fails here is recovered later.

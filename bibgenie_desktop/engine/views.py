@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TypeVar
 
 from ..protocol.values import BranchRow, HistoryHit, Segment, SessionRow, TreeRow
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.citations import TOKEN, Citation
 from ..sessions.locators import Locator, MalformedLocator
 from ..sessions.nodes import Node
@@ -53,8 +54,8 @@ def session_row(summary: SessionSummary) -> SessionRow:
 _ALONE = Versions()
 
 
-def branch_row(node: Node, versions: Versions = _ALONE) -> BranchRow:
-    """One node of a branch, without its body, and what was written in its place."""
+def branch_row(node: Node, versions: Versions = _ALONE, checkpoint: Checkpoint | None = None) -> BranchRow:
+    """One node of a branch, without its body, and what was written in its place; `checkpoint` of one that is one."""
     return BranchRow(
         node.id,
         node.role,
@@ -66,6 +67,10 @@ def branch_row(node: Node, versions: Versions = _ALONE) -> BranchRow:
         versions=versions.versions,
         previous_id=versions.previous_id,
         next_id=versions.next_id,
+        kind=one_line(checkpoint.kind) if checkpoint else "",
+        first_kept_id=(checkpoint.first_kept_message_id or "") if checkpoint else "",
+        tokens_before=(checkpoint.tokens_before or 0) if checkpoint else 0,
+        tokens_after=(checkpoint.tokens_after or 0) if checkpoint else 0,
     )
 
 

@@ -86,6 +86,11 @@ class LitellmModel:
         return self._name
 
     @property
+    def writes_summaries(self) -> bool:
+        """Any language model can be asked."""
+        return True
+
+    @property
     def capacity(self) -> Capacity:
         """Window and output limit: the user's, else litellm's table once prepared, else assumed and marked so."""
         return self._capacity({}) if self._prepared is None else self._prepared.capacity

@@ -94,6 +94,11 @@ class Model(Protocol):
         """Its window and output limit."""
         ...
 
+    @property
+    def writes_summaries(self) -> bool:
+        """Whether it can be asked for a checkpoint's summary; else the app puts one together itself (D-12)."""
+        ...
+
     async def prepare(self) -> None:
         """Load what the first request needs. Raises ModelError (an unknown model, a missing key)."""
         ...

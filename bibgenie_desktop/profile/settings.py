@@ -16,6 +16,8 @@ from .file_lock import LockUnavailable, locked
 
 LONGEST_KEPT = 36_500
 """Days that chats can be kept: a hundred years."""
+MOST_TOKENS = 100_000_000
+"""Of any window."""
 LONGEST_VALUE = 2_000
 """Characters of a name or an address: above this it is a mistake, and what passes it on would have to carry it."""
 
@@ -30,6 +32,10 @@ class Settings:
 
     `api_base` is the address of `model` alone; `endpoints` holds those of other models, by name. `language` is the
     window's, "" for the system's. `keep_days` is how long a chat that nobody uses is kept, 0 for always (T-7).
+
+    `compact_when` is `always`, `sending` or `never` (D-14); `compact_at` the tokens at which compaction begins, 0 for
+    what the model's window gives, and `thresholds` those of single models (C-4). `summary_model` writes the summaries,
+    "" for the chat's own model; every `rebuild_every`-th is written from the stored messages, 0 for none (C-12).
     """
 
     model: str = ""
@@ -38,7 +44,12 @@ class Settings:
     real_library_used: bool = False
     language: str = ""
     keep_days: int = 0
+    compact_when: str = "always"
+    compact_at: int = 0
+    summary_model: str = ""
+    rebuild_every: int = 4
     endpoints: Mapping[str, str] = field(default_factory=dict)
+    thresholds: Mapping[str, int] = field(default_factory=dict)
 
     def address(self, model: str) -> str:
         """The address for `model`, "" for its provider's own. No model gets another's, whose key goes there (S-2)."""
@@ -53,8 +64,14 @@ _PLACES = {
     "real_library_used": ("zotero", "real_library_used"),
     "language": ("window", "language"),
     "keep_days": ("history", "keep_days"),
+    "compact_when": ("compaction", "when"),
+    "compact_at": ("compaction", "at_tokens"),
+    "summary_model": ("compaction", "model"),
+    "rebuild_every": ("compaction", "rebuild_every"),
 }
 _ENDPOINTS = "endpoints"
+_THRESHOLDS = "thresholds"
+_CHOICES = {"compact_when": ("always", "sending", "never")}
 
 
 def load_settings(path: Path) -> Settings:
@@ -69,7 +86,9 @@ def load_settings(path: Path) -> Settings:
         if not isinstance(section, dict):
             raise _wrong_kind(path, table)
         if key in section:
-            if not _is_of_kind(section[key], getattr(Settings(), name)):
+            if not _is_of_kind(section[key], getattr(Settings(), name), _most(name)):
+                raise _wrong_kind(path, f"{table}.{key}")
+            if section[key] not in _CHOICES.get(name, (section[key],)):
                 raise _wrong_kind(path, f"{table}.{key}")
             values[name] = section[key]
     endpoints = data.get(_ENDPOINTS, {})
@@ -78,7 +97,13 @@ def load_settings(path: Path) -> Settings:
     for model, address in endpoints.items():
         if not isinstance(address, str) or _is_too_long(address) or _is_too_long(model):
             raise _wrong_kind(path, f"{_ENDPOINTS}.{shortened(model)}")
-    return Settings(**values, endpoints=endpoints)
+    thresholds = data.get(_THRESHOLDS, {})
+    if not isinstance(thresholds, dict):
+        raise _wrong_kind(path, _THRESHOLDS)
+    for model, tokens in thresholds.items():
+        if not _is_of_kind(tokens, 0, MOST_TOKENS) or _is_too_long(model):
+            raise _wrong_kind(path, f"{_THRESHOLDS}.{shortened(model)}")
+    return Settings(**values, endpoints=endpoints, thresholds=thresholds)
 
 
 def store_setting(path: Path, name: str, value: str | bool | int) -> None:
@@ -92,7 +117,7 @@ def store_setting(path: Path, name: str, value: str | bool | int) -> None:
         store_model(path, str(value))
         return
     table, key = _PLACES[name]
-    if isinstance(value, int) and not _is_of_kind(value, getattr(Settings(), name)):
+    if isinstance(value, int) and not _is_of_kind(value, getattr(Settings(), name), _most(name)):
         raise SettingsUnreadable(f"The settings file {path} was left as it is: {value} cannot be its {table}.{key}.")
 
     def change(document: Any, _: Settings) -> None:
@@ -174,12 +199,17 @@ def _text(path: Path) -> str:
         return ""  # what stands in the folder's place is told by whatever needs the profile itself
 
 
-def _is_of_kind(value: object, default: object) -> bool:
+def _most(name: str) -> int:
+    """The largest number that a setting can be."""
+    return MOST_TOKENS if name == "compact_at" else LONGEST_KEPT
+
+
+def _is_of_kind(value: object, default: object, most: int = LONGEST_KEPT) -> bool:
     """Whether a value can stand where `default` does."""
     # In TOML true is no number, in Python it is one.
     if not isinstance(value, type(default)) or isinstance(value, bool) != isinstance(default, bool):
         return False
-    return not _is_too_long(value) and (not isinstance(value, int) or 0 <= value <= LONGEST_KEPT)
+    return not _is_too_long(value) and (not isinstance(value, int) or 0 <= value <= most)
 
 
 def _is_too_long(value: object) -> bool:

@@ -1,4 +1,4 @@
-"""Text as it may be stored: whole Unicode scalars."""
+"""Text as it may be stored: whole Unicode scalars; and the paragraphs of a draft."""
 
 from __future__ import annotations
 
@@ -13,3 +13,9 @@ def well_formed(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def without(text: str, paragraphs: str) -> str:
+    """`text` without these whole paragraphs, where they first stand in it one behind the other; else as it is."""
+    above, found, below = f"\n\n{text}\n\n".partition(f"\n\n{paragraphs}\n\n")
+    return "\n\n".join(filter(None, (above[2:], below[:-2]))) if paragraphs and found else text

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from sqlalchemy import Connection, select
 
-from ..sessions.text import well_formed
+from ..sessions.text import well_formed, without
 from .database import Database
 from .encoding import Clock, timestamp
 from .schema import draft
-
-
-class SentDraft(NamedTuple):
-    """A draft that a window sends as a question: as it was `known` to be stored, and the `text` that is sent."""
-
-    known: str
-    text: str
 
 
 class DraftStore:
@@ -62,10 +53,11 @@ class DraftStore:
 
         return await self._database.write(transaction)
 
-    def take_off(self, connection: Connection, session_id: str, sent: SentDraft) -> None:
-        """Within a transaction that stores what was sent: leave of the draft what others wrote into it."""
-        left = words_of_others(_draft(connection, session_id), known=sent.known, text=sent.text)
-        self._put(connection, session_id, left)
+    def take_off(self, connection: Connection, session_id: str, question: str) -> None:
+        """Within the transaction that stores a question which stands in the draft: leave the rest of that (P11)."""
+        draft = _draft(connection, session_id)
+        if (left := without(draft, question)) != draft:
+            self._put(connection, session_id, left)
 
     def _put(self, connection: Connection, session_id: str, text: str) -> None:
         connection.execute(draft.delete().where(draft.c.session_id == session_id))
@@ -85,7 +77,7 @@ def words_of_others(stored: str, *, known: str, text: str) -> str:
     """What of a stored draft was written by others, where a window knew it as `known` and has `text` now."""
     if stored.strip() in text or stored.strip() in known:
         return ""
-    others = stored.replace(known, "", 1) if known and known in stored else stored
+    others = without(stored, known)
     # Two windows that each put the other's words above their own have the same paragraphs in another order.
     paragraphs, here = others.split("\n\n"), {each.strip() for each in f"{known}\n\n{text}".split("\n\n")}
     if here.isdisjoint(each.strip() for each in paragraphs if each.strip()):

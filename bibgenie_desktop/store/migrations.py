@@ -17,6 +17,9 @@ from .header import is_damage, primary_code, read_header
 from .node_text import fill_node_text
 from .schema import APPEND_ONLY, APPLICATION_ID, FULL_TEXT, SCHEMA_VERSION, metadata
 
+SEARCHABLE_FROM = 3
+"""The version that brought the words of messages into the history."""
+
 RESTORING = (
     "restore a backup (end BibGenie, move sessions.sqlite, sessions.sqlite-wal and sessions.sqlite-shm away, then copy "
     "a file of the profile's backups folder to sessions.sqlite)"
@@ -106,7 +109,8 @@ def _bring_forward(connection: Connection, version: int) -> None:
     for step in range(version, SCHEMA_VERSION):
         for statement in _MIGRATIONS[step]:
             connection.exec_driver_sql(statement)
-    fill_node_text(connection)
+    if version < SEARCHABLE_FROM:
+        fill_node_text(connection)
     connection.exec_driver_sql(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
 
@@ -204,6 +208,32 @@ _MIGRATIONS: Mapping[int, tuple[str, ...]] = {
         """
         CREATE VIRTUAL TABLE node_fts USING fts5(
             text, content='node_text', content_rowid='id', tokenize='ascii'
+        )
+        """,
+    ),
+    3: (
+        *(
+            f"ALTER TABLE compaction_run ADD COLUMN {name} {kind}"
+            for name, kind in (
+                ("model", "TEXT"),
+                ("prompt_version", "TEXT"),
+                ("kind", "TEXT"),
+                ("generation", "INTEGER"),
+                ("tokens_before", "INTEGER"),
+                ("tokens_after", "INTEGER"),
+                ("requests", "INTEGER"),
+                ("cost", "FLOAT"),
+            )
+        ),
+        "CREATE INDEX checkpoint_covered_to ON checkpoint (covered_to_id)",
+        """
+        CREATE TABLE model_fact (
+            model TEXT NOT NULL,
+            route TEXT NOT NULL,
+            ceiling INTEGER,
+            pairs TEXT NOT NULL,
+            updated_at TEXT NOT NULL,
+            PRIMARY KEY (model, route)
         )
         """,
     ),

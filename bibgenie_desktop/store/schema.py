@@ -18,7 +18,7 @@ from sqlalchemy import (
 APPLICATION_ID = 0x42694265
 """Marks the file as ours in SQLite's header ("BiBe")."""
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 """Stored as `PRAGMA user_version`; grows with each migration (T-9)."""
 
 metadata = MetaData()
@@ -102,8 +102,29 @@ compaction_run = Table(
     Column("finished_at", Text),
     Column("input_tokens", Integer),
     Column("output_tokens", Integer),
+    Column("model", Text),
+    Column("prompt_version", Text),
+    Column("kind", Text),
+    Column("generation", Integer),
+    Column("tokens_before", Integer),
+    Column("tokens_after", Integer),
+    Column("requests", Integer),
+    Column("cost", Float),
 )
 Index("compaction_run_session", compaction_run.c.session_id)
+
+# What was learned of a model on its way to the provider.
+model_fact = Table(
+    "model_fact",
+    metadata,
+    Column("model", Text, primary_key=True),
+    Column("route", Text, primary_key=True),
+    Column("ceiling", Integer),
+    Column("pairs", Text, nullable=False),
+    Column("updated_at", Text, nullable=False),
+)
+
+Index("checkpoint_covered_to", checkpoint.c.covered_to_id)
 
 ledger_entry = Table(
     "ledger_entry",

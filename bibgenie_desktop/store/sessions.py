@@ -14,15 +14,17 @@ from ..sessions.nodes import ChangeSet, Node, Session, StopReason
 from ..sessions.parts import Part
 from ..sessions.text import well_formed
 from ..sessions.usage import Usage
+from .compaction import CompactionStore
 from .database import Database
 from .deletion import DeletionStore
-from .drafts import DraftStore, SentDraft
+from .drafts import DraftStore
 from .encoding import Clock, decode_json, timestamp
 from .exporting import ExportStore
 from .importing import ImportStore
 from .journal import JournalStore, begin_journal, end_journal, read_journal
 from .leases import Guard, anyone, see_to
 from .migrations import RESTORING, check_file, migrate
+from .model_facts import ModelFactStore
 from .schema import node, session
 from .search import SearchStore
 from .session_rows import (
@@ -57,7 +59,8 @@ class SessionSummary:
 class SessionStore:
     """The history: append-only nodes, and sessions that point at their leaf.
 
-    `drafts` and `journal` are what else is kept in its file, `tree` holds the operations on its branches. All methods
+    `drafts`, `journal` and `model_facts` are what else is kept in its file, `tree` holds the operations on its
+    branches, `compaction` makes its checkpoints. All methods
     raise StoreUnavailable when the file fails.
     """
 
@@ -70,6 +73,8 @@ class SessionStore:
         self.deletion = DeletionStore(database, clock=clock)
         self.tree = TreeStore(database, clock=clock, new_id=new_id)
         self.search = SearchStore(database)
+        self.model_facts = ModelFactStore(database, clock=clock)
+        self.compaction = CompactionStore(database, clock=clock, new_id=new_id)
         self.exporting = ExportStore(database)
         self.importing = ImportStore(database, clock=clock, new_id=new_id)
 
@@ -105,15 +110,15 @@ class SessionStore:
         *,
         title: str,
         model: str,
-        sent_draft: SentDraft | None = None,
+        sent_draft: str = "",
         new_session_id: str = "",
         allowed: Guard = anyone,
     ) -> ChangeSet:
         """Store a question at the end of the session's branch, in one transaction, if it is `allowed` within that.
 
         Its answer is expected: the journal begins with it.
-        `sent_draft` is taken off the draft: what others wrote into it stays. `session_id` "" begins a new session with
-        `title`, of the id `new_session_id` if one is given. Raises UnknownSession, and NotHeld if it is not allowed.
+        `sent_draft`, the question as it stands in the draft, is taken off that. `session_id` "" begins a new session
+        with `title`, of the id `new_session_id` if one is given. Raises UnknownSession, and NotHeld if not allowed.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
@@ -142,7 +147,7 @@ class SessionStore:
             move_leaf(connection, identity, added.id, revision + 1)
             begun = note_use(connection, identity, model, now)
             begin_journal(connection, identity, added.id, beginning="ask", model=model, now=now)
-            if sent_draft is not None:
+            if sent_draft:
                 self.drafts.take_off(connection, session_id, sent_draft)
             return ChangeSet("append_user", identity, added.id, revision + 1, (added.id,), begun)
 

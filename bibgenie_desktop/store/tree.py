@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from sqlalchemy import Connection, insert
 
 from ..sessions.branch import DamagedBranch, NotAllowed, check_append
 from ..sessions.branch import Path as BranchPath
+from ..sessions.checkpoints import CompactionRun, NewCheckpoint
 from ..sessions.nodes import ChangeSet, Node, Session
 from ..sessions.parts import Part, TextPart, ToolCallPart, UndecodablePart
 from ..sessions.tree import Line, Unreadable, Versions, check_fork, continued, edited, retried
+from .compaction import NEW_QUESTION, Expected, Stale, add_checkpoint
 from .database import Database
 from .encoding import Clock, decode_parts, timestamp
 from .journal import Journalled, begin_journal, end_journal, read_journal
@@ -29,6 +31,9 @@ from .tree_reading import (
     read_whole,
 )
 from .tree_sql import ADOPT, INTERRUPTED, LAST_VISITED
+
+Compaction: TypeAlias = tuple[Expected, NewCheckpoint, CompactionRun]
+"""A checkpoint that is stored in the transaction which an answer begins with."""
 
 
 class End(NamedTuple):
@@ -51,21 +56,39 @@ class TreeStore:
         self._clock = clock
         self._new_id = new_id
 
-    async def retry(self, session_id: str, node_id: str, *, model: str, allowed: Guard = anyone) -> ChangeSet:
+    async def retry(
+        self,
+        session_id: str,
+        node_id: str,
+        *,
+        model: str,
+        allowed: Guard = anyone,
+        compaction: Compaction | None = None,
+    ) -> ChangeSet:
         """Let an answer begin in the place of the last one, or to a question that has none (T-4).
 
         `node_id` is that answer or its question. The branch goes back to where the new answer will hang, `leaf_id`:
-        the question, or a checkpoint right behind it. What was there stays stored. Raises NotAllowed.
+        the question, or a checkpoint right behind it. What was there stays stored. `compaction` puts a new checkpoint
+        there, if the branch is still as expected. Raises NotAllowed, and Stale.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
             see_to(allowed, connection)
             found, line = self._sound(connection, session_id)
-            return self._begin(connection, found, retried(line.heads, node_id).id, "retry", model)
+            place = retried(line.heads, node_id).id
+            return self._begin(connection, found, place, "retry", model, compaction=compaction)
 
         return await self._database.write(transaction)
 
-    async def continue_answer(self, session_id: str, node_id: str, *, model: str, allowed: Guard = anyone) -> ChangeSet:
+    async def continue_answer(
+        self,
+        session_id: str,
+        node_id: str,
+        *,
+        model: str,
+        allowed: Guard = anyone,
+        compaction: Compaction | None = None,
+    ) -> ChangeSet:
         """Let an answer begin beside the last one, `node_id`, with that one's parts: they are in the journal (T-6).
 
         The branch goes back as for `retry`. Raises NotAllowed where that answer is not the last, or is complete.
@@ -78,14 +101,25 @@ class TreeStore:
             if head is None:
                 raise NotAllowed("This message is not part of the chat.")
             question = continued(line.heads, head)
-            return self._begin(connection, found, question.id, "continue", model, self._kept(connection, node_id))
+            kept = self._kept(connection, node_id)
+            return self._begin(connection, found, question.id, "continue", model, kept, compaction)
 
         return await self._database.write(transaction)
 
     async def edit(
-        self, session_id: str, node_id: str, parts: Sequence[Part], *, model: str, allowed: Guard = anyone
+        self,
+        session_id: str,
+        node_id: str,
+        parts: Sequence[Part],
+        *,
+        model: str,
+        allowed: Guard = anyone,
+        compaction: Compaction | None = None,
     ) -> ChangeSet:
-        """Store a question beside `node_id`, one of the branch, and let its answer begin (T-4). Raises NotAllowed."""
+        """Store a question beside `node_id`, one of the branch, and let its answer begin (T-4).
+
+        `compaction` hangs a checkpoint on the question, which it names NEW_QUESTION. Raises NotAllowed, and Stale.
+        """
 
         def transaction(connection: Connection) -> ChangeSet:
             see_to(allowed, connection)
@@ -93,10 +127,15 @@ class TreeStore:
             now, revision = self._now(), found.branch_revision + 1
             added = Node(self._new_id(), edited(line.heads, node_id), "user", tuple(parts), now)
             insert_node(connection, session_id, added, revision)
-            move_leaf(connection, session_id, added.id, revision)
+            place = added.id
+            if compaction is not None:
+                place = self._compact(connection, found, compaction, added.id, now)
+            else:
+                move_leaf(connection, session_id, added.id, revision)
             begun = note_use(connection, session_id, model, now)
-            begin_journal(connection, session_id, added.id, beginning="edit", model=model, now=now)
-            return ChangeSet("edit", session_id, added.id, revision, (added.id,), begun)
+            begin_journal(connection, session_id, place, beginning="edit", model=model, now=now)
+            ids = (added.id,) if place == added.id else (added.id, place)
+            return ChangeSet("edit", session_id, place, revision, ids, begun)
 
         return await self._database.write(transaction)
 
@@ -260,10 +299,16 @@ class TreeStore:
         beginning: Literal["retry", "continue"],
         model: str,
         parts: Sequence[Part] = (),
+        compaction: Compaction | None = None,
     ) -> ChangeSet:
         now, revision = self._now(), found.branch_revision
-        is_moved = found.leaf_id != parent_id
-        if is_moved:
+        is_moved = compaction is not None or found.leaf_id != parent_id
+        added: tuple[str, ...] = ()
+        if compaction is not None:
+            parent_id = self._compact(connection, found, compaction, parent_id, now)
+            added = (parent_id,)
+            revision += 1
+        elif is_moved:
             revision += 1
             move_leaf(connection, found.id, parent_id, revision)
         begun = note_use(connection, found.id, model, now)
@@ -277,7 +322,40 @@ class TreeStore:
             previous_leaf_id=found.leaf_id if is_moved else None,
             parts=parts,
         )
-        return ChangeSet(beginning, found.id, parent_id, revision, answer=begun)
+        return ChangeSet(beginning, found.id, parent_id, revision, added, begun)
+
+    def _compact(
+        self, connection: Connection, found: Session, compaction: Compaction, question_id: str, now: str
+    ) -> str:
+        """A checkpoint on the question that is about to be answered (T-4); returns its id."""
+        expected, new, run = compaction
+        kept = new.first_kept_message_id
+        new = replace(
+            new,
+            hangs_on=question_id if new.hangs_on == NEW_QUESTION else new.hangs_on,
+            first_kept_message_id=question_id if kept == NEW_QUESTION else kept,
+        )
+        if new.hangs_on != question_id:
+            raise Stale("The chat changed while it was compacted: nothing was stored.")
+        return add_checkpoint(connection, found, expected, new, run, node_id=self._new_id(), now=now)
+
+    async def take_back(self, session_id: str, question_id: str) -> ChangeSet:
+        """A question that the provider refused leaves the branch, and stays stored; its journal ends (D-1).
+
+        Raises NotAllowed where the branch has gone on.
+        """
+
+        def transaction(connection: Connection) -> ChangeSet:
+            found, line = self._sound(connection, session_id)
+            place = next((at for at, head in enumerate(line.heads) if head.id == question_id), None)
+            if place is None or any(head.role != "checkpoint" for head in line.heads[place + 1 :]):
+                raise NotAllowed("The chat went on meanwhile: the question stays where it is.")
+            end_journal(connection, session_id, line.heads[-1].id)
+            leaf, revision = line.heads[place].parent_id, found.branch_revision + 1
+            move_leaf(connection, session_id, leaf, revision)
+            return ChangeSet("take_back", session_id, leaf, revision)
+
+        return await self._database.write(transaction)
 
     def _kept(self, connection: Connection, node_id: str) -> tuple[Part, ...]:
         """The parts of the answer that is gone on with."""

@@ -14,8 +14,9 @@ from ..sessions.nodes import ROLES, Node
 from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from ..sessions.tree import Line, NodeHead, Unreadable, Versions, checkpoint_damage, last_sound, line_to_root, versions
+from .checkpoint_rows import checkpoint_from
 from .session_rows import node_of
-from .tree_sql import BESIDE, BRANCH, FIRST_KEPT, FIRST_KEPT_OF_SESSION, HEADS, NEWEST, OWN_HEAD, WHOLE
+from .tree_sql import BESIDE, BRANCH, CHECKPOINTS, FIRST_KEPT, FIRST_KEPT_OF_SESSION, HEADS, NEWEST, OWN_HEAD, WHOLE
 
 T = TypeVar("T")
 
@@ -30,7 +31,15 @@ def read_branch(connection: Connection, leaf_id: str | None) -> Path:
     path = path_to_root(leaf_id, _nodes(_rows(connection, BRANCH, {"leaf": leaf_id})))
     if path.damage is not None:
         return path
-    return Path(path.nodes, _checkpoint_damage(connection, leaf_id, [_head(node) for node in path.nodes]))
+    heads = [_head(node) for node in path.nodes]
+    damage = _checkpoint_damage(connection, leaf_id, heads)
+    if damage is not None or not any(head.role == "checkpoint" for head in heads):
+        return Path(path.nodes, damage)
+    try:
+        checkpoints = [checkpoint_from(row) for row in _rows(connection, CHECKPOINTS, {"leaf": leaf_id})]
+    except UndecodablePart as error:
+        return Path(path.nodes, f"a checkpoint cannot be read: {str(error)[:LONGEST_REASON]}")
+    return Path(path.nodes, None, {each.node_id: each for each in checkpoints})
 
 
 def read_newest(connection: Connection, leaf_id: str | None, limit: int) -> Path:

@@ -7,8 +7,12 @@ order in which nodes were stored is SQLite's rowid: no clock.
 
 from __future__ import annotations
 
+from .checkpoint_rows import COLUMNS
+
 NODE = "node.id, node.parent_id, node.role, node.parts, node.model, node.usage, node.stop_reason, node.created_at"
 """The columns of a node, in the order of its table."""
+
+CHECKPOINT = ", ".join(f"checkpoint.{name}" for name in COLUMNS.split(", "))
 
 _UP = """
     WITH RECURSIVE walk(place, id, parent_id, role) AS (
@@ -33,6 +37,19 @@ NEWEST = f"""
     SELECT {NODE} FROM walk JOIN node ON node.rowid = walk.place
     """
 """The `limit` nodes from `leaf` upwards, in no order; one of a cycle may come several times."""
+
+UP_TO = """
+    WITH RECURSIVE walk(id, parent_id, role) AS (
+        SELECT id, parent_id, role FROM node WHERE id = :leaf
+        UNION SELECT node.id, node.parent_id, node.role FROM walk JOIN node ON node.id = walk.parent_id
+            WHERE walk.id <> :end
+    )
+    SELECT id, role FROM walk
+    """
+"""The nodes from `leaf` up to `end`, or to the root where `end` is not above; no body is read."""
+
+CHECKPOINTS = f"{_UP} SELECT {CHECKPOINT} FROM walk JOIN checkpoint ON checkpoint.node_id = walk.id"
+"""The whole checkpoints from `leaf` to its root."""
 
 FIRST_KEPT = f"{_UP} SELECT node_id, first_kept_message_id FROM walk JOIN checkpoint ON node_id = id"
 """The checkpoints from `leaf` to its root."""

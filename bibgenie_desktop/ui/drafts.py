@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..sessions.text import without
 from .timing import Coalesced, MakeTimer
 
 SAVE_MILLISECONDS = 500
@@ -88,11 +89,15 @@ class Drafts:
         return self.text(session_id)
 
     def sent(self, session_id: str) -> None:
-        """The text was sent as a question: the engine empties the stored draft with it."""
+        """The text was sent as a question, which is all that the engine keeps as the draft until it takes it: words
+        that are held are to be saved again behind it."""
         draft = self._drafts.setdefault(session_id, _Draft())
         draft.told.append(draft.whole)
         self._change(session_id, "")
         self._unsaved.discard(session_id)
+        if draft.held:
+            self._unsaved.add(session_id)
+            self._saving.ask()
 
     def stored(self, session_id: str, text: str, asked: int | None = None) -> str:
         """The engine tells the draft it keeps; returns the one that counts.
@@ -117,6 +122,9 @@ class Drafts:
             self.edited(session_id, draft.text[:place] + words + draft.text[place:])
         elif words not in draft.told:
             self.put_above(session_id, words)
+        else:
+            # An engine that was started anew takes what this window wrote before for words of others.
+            self.edited(session_id, draft.text)
         draft.insert_at = place + len(words) if draft.text[place:].startswith(words) else 0
         return draft.text
 
@@ -181,7 +189,8 @@ class Drafts:
 
     def _save_all(self) -> None:
         unsaved, self._unsaved = self._unsaved, set()
-        for session_id in sorted(unsaved):
+        # What moves out of the new chat's draft is saved where it moves to first: it may stand in both, not in neither.
+        for session_id in sorted(unsaved, key=lambda each: (each == NEW_CHAT, each)):
             draft = self._drafts[session_id]
             if self._save(session_id, draft.whole):
                 draft.told.append(draft.whole)
@@ -194,8 +203,7 @@ def _words_of_others(stored: str, draft: _Draft) -> str:
     words = stored.strip()
     if words in draft.text or words in draft.held or words in {each.strip() for each in draft.told}:
         return ""
-    known = next((each for each in reversed(draft.told) if each and each in stored), "")
-    others = stored.replace(known, "", 1) if known else stored
+    others = next((rest for each in reversed(draft.told) if (rest := without(stored, each)) != stored), stored)
     here = {each.strip() for each in draft.whole.split("\n\n")}
     paragraphs = [each for each in others.split("\n\n") if each.strip()]
     # Another window may have the same paragraphs in another order.

@@ -32,7 +32,7 @@ class Queue:
         """Let what stands in the draft wait; tells whether there is room for it."""
         if len(conversation.queue) >= MOST_QUEUED:
             return False
-        conversation.queue.append(text)
+        conversation.queue.append(text.strip())  # as it is stored once it is sent
         self._drafts.edited(conversation.session_id, "")
         self._changed(conversation)
         return True

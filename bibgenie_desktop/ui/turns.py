@@ -93,6 +93,8 @@ class Turns(QObject):
         conversation.notice = conversation.told = ""
         conversation.ask(text, self._clock().isoformat())
         self._asking.ask(conversation, text, is_draft=is_draft, ready=self._window.answers)
+        if is_draft:
+            self._drafts.flush()
         self._notices.tell()
         self._window.tell_busy()
 

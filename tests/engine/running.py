@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bibgenie_desktop.engine.agent.prompts import system_prompt
+from bibgenie_desktop.engine.contexts import CompactionSettings
 from bibgenie_desktop.engine.engine import Engine
 from bibgenie_desktop.engine.journaling import JOURNAL_SECONDS
 from bibgenie_desktop.engine.leases import SessionLeases
@@ -27,6 +29,7 @@ from bibgenie_desktop.store.library import LibraryStore
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.engine.shelf import Shelf, formula_workers, index_over
 
+SENDING = CompactionSettings("sending")
 SYSTEM = system_prompt(resources())
 
 E = TypeVar("E")
@@ -96,6 +99,9 @@ async def running(
     journal_pause: Callable[[], Awaitable[None]] = lambda: asyncio.sleep(JOURNAL_SECONDS),
     keep_days: int = 0,
     keeping_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    compaction: CompactionSettings = SENDING,
+    monotonic: Callable[[], float] = time.monotonic,
+    compaction_sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> AsyncIterator[Running]:
     """An engine over a copy of the shelf's index; `settled` waits until it has found that nothing changed.
 
@@ -103,7 +109,8 @@ async def running(
     `now` is the clock of the leases, `sleep` waits between their heartbeats, and `gone` are owners that have ended.
     It starts with `model`; `open_model` makes those that are chosen later, and `store` is told of each choice.
     `journal_pause` lies between two notes of an answer that streams. `keep_days` is how long unused chats are kept, and
-    `keeping_sleep` waits until a deleted one is purged.
+    `keeping_sleep` waits until a deleted one is purged. `compaction` is what was chosen of it, `monotonic` and
+    `compaction_sleep` measure and wait for its time.
     """
     events: list[Event] = []
     news = asyncio.Event()
@@ -138,6 +145,10 @@ async def running(
         journal_pause=journal_pause,
         keep_days=keep_days,
         keeping_sleep=keeping_sleep,
+        compaction=compaction,
+        clock=clock(),
+        monotonic=monotonic,
+        compaction_sleep=compaction_sleep,
     )
     engine.start()
     try:

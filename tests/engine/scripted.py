@@ -56,6 +56,10 @@ class ScriptedModel:
         return "scripted"
 
     @property
+    def writes_summaries(self) -> bool:
+        return True
+
+    @property
     def capacity(self) -> Capacity:
         return self._capacity
 

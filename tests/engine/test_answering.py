@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from bibgenie_desktop.models.port import ModelError
 from bibgenie_desktop.protocol.commands import EditMessage, OpenSession, SaveDraft, SendMessage, StopTurn
-from bibgenie_desktop.protocol.events import CommandFailed, DraftAdded, TurnFinished, TurnStarted
+from bibgenie_desktop.protocol.events import Branch, CommandFailed, DraftAdded, TurnFinished, TurnStarted
 from tests.engine.running import Running, running
 from tests.engine.scripted import Gate, ScriptedModel, answers, says
 from tests.engine.shelf import Shelf
 from tests.engine.test_leases import Clock, Heart, held, streaming, two
+from tests.store.histories import opened
 
 
 def slow(*steps: object) -> ScriptedModel:
@@ -141,6 +143,111 @@ async def test_a_draft_that_nobody_else_touched_is_told_to_nobody(shelf: Shelf, 
         await room.send("whole")
         assert room.told(DraftAdded) == []
         assert await room.sessions.drafts.read("") == ""
+
+
+async def stored_draft(folder: Path, session_id: str) -> str:
+    """What a program finds that is started after all others were killed now."""
+    async with opened(folder / "sessions.sqlite") as store:
+        return await store.drafts.read(session_id)
+
+
+@pytest.mark.req("T-6", "U-3")
+@pytest.mark.parametrize("saved", ["", "Seco", "Second?", "Second? Or not?"])
+@pytest.mark.parametrize("since", ["", "next words", "Second?"])
+@pytest.mark.parametrize("others", ["", "From a command?"])
+async def test_a_question_and_what_is_typed_while_it_waits_are_each_in_one_place_at_every_moment(
+    shelf: Shelf, tmp_path: Path, saved: str, since: str, others: str
+) -> None:
+    """What the window knew of the draft is what it knew when it sent the question (P11)."""
+    model = ScriptedModel(answers("One."), answers("Two."))
+    async with running(shelf, tmp_path, model) as room:
+        session_id = await room.send("First?")
+        model.preparing.reached.clear()
+        model.preparing.opened.clear()
+        await room.engine.handle(OpenSession(session_id))
+        await room.engine.handle(SaveDraft(saved, session_id))
+        sending = await on_its_way(room, model, SendMessage("Second?", session_id))
+        assert await stored_draft(tmp_path, session_id) == "Second?"
+        await room.engine.handle(SaveDraft("next", session_id))
+        if others:
+            await room.sessions.drafts.put_above(session_id, others)
+        await room.engine.handle(SaveDraft(since, session_id))
+        assert await stored_draft(tmp_path, session_id) == "\n\n".join(filter(None, (others, "Second?", since)))
+        model.preparing.opened.set()
+        await sending
+        assert [node.text for node in await room.branch(session_id)][2] == "Second?"
+        assert await stored_draft(tmp_path, session_id) == "\n\n".join(filter(None, (others, since)))
+        assert [added.text for added in room.told(DraftAdded)] == ([others] if others else [])
+
+
+@pytest.mark.req("T-6", "U-3")
+async def test_a_draft_that_is_saved_while_a_question_is_stored_does_not_hold_that_question_as_well(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    clock = StuckClock()
+    async with running(shelf, tmp_path, ScriptedModel(answers("One."), answers("Two.")), now=clock) as room:
+        session_id = await room.send("First?")
+        clock.armed = True
+        asking = asyncio.create_task(room.engine.handle(SendMessage("Second?", session_id)))
+        await clock.entered.wait()
+        saving = asyncio.create_task(room.engine.handle(SaveDraft("next", session_id)))
+        await asyncio.sleep(0)
+        clock.go_on.set()
+        await asyncio.wait([asking, saving])
+        assert await room.sessions.drafts.read(session_id) == "next"
+
+
+@pytest.mark.req("T-6", "U-2")
+async def test_a_question_that_waited_in_the_draft_stays_there_until_it_is_stored(shelf: Shelf, tmp_path: Path) -> None:
+    """The window sends it once an answer has ended, and saves the draft without it."""
+    model = slow(answers("One."))
+    async with running(shelf, tmp_path, model) as room:
+        await room.engine.handle(SaveDraft("It waited?\n\ntyped"))
+        sending = await on_its_way(room, model, SendMessage("It waited?", is_draft=False))
+        await room.engine.handle(SaveDraft("typed on"))
+        assert await stored_draft(tmp_path, "") == "It waited?\n\ntyped on"
+        model.preparing.opened.set()
+        await sending
+        assert await stored_draft(tmp_path, "") == "typed on"
+        assert room.told(DraftAdded) == []
+
+
+@pytest.mark.req("U-3")
+async def test_a_question_on_its_way_is_no_draft_for_the_window_that_sent_it(shelf: Shelf, tmp_path: Path) -> None:
+    model = slow(answers("One."))
+    async with running(shelf, tmp_path, model) as room:
+        sending = await on_its_way(room, model, SendMessage("One?"))
+        await room.engine.handle(SaveDraft("next"))
+        await room.engine.handle(OpenSession(""))
+        assert room.last(Branch).draft == "next"
+        model.preparing.opened.set()
+        await sending
+
+
+@pytest.mark.req("U-3")
+async def test_drafts_are_saved_in_the_order_in_which_the_window_wrote_them(shelf: Shelf, tmp_path: Path) -> None:
+    """Also where the file is slow: what the window itself wrote before is not kept as words of others."""
+    async with running(shelf, tmp_path, ScriptedModel(answers("One."))) as room:
+        texts = ("typed more", "typed", "else", "typed")
+        await asyncio.gather(*(room.engine.handle(SaveDraft(text)) for text in texts))
+        assert await room.sessions.drafts.read("") == "typed"
+        await asyncio.gather(room.engine.handle(SaveDraft("One? Or two?")), room.engine.handle(SendMessage("One?")))
+        assert await room.sessions.drafts.read("") == ""
+        assert room.told(DraftAdded) == []
+
+
+@pytest.mark.req("U-2", "U-3")
+async def test_a_question_that_no_model_can_answer_is_left_to_the_window_which_puts_it_back(
+    shelf: Shelf, tmp_path: Path
+) -> None:
+    model = ScriptedModel(unready=ModelError("missing_key", "Set a key."))
+    async with running(shelf, tmp_path, model) as room:
+        await room.engine.handle(SendMessage("One?"))
+        assert await room.sessions.drafts.read("") == "One?"
+        await room.engine.handle(SaveDraft("One?\n\nnext"))
+        await room.engine.handle(SaveDraft("next"))
+        assert await room.sessions.drafts.read("") == "next"
+        assert room.told(DraftAdded) == []
 
 
 class StuckClock(Clock):

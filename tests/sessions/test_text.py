@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bibgenie_desktop.sessions.text import well_formed
+from bibgenie_desktop.sessions.text import well_formed, without
 
 anything = st.text(st.characters() | st.characters(categories=["Cs"]))
 
@@ -30,3 +30,22 @@ def test_halves_of_a_character_are_joined_and_lone_ones_marked(before: str, afte
     assert well_formed(f"{before}\ud83d\ude00{after}") == f"{before}😀{after}"
     assert well_formed(f"{before}\ud83d{after}") == f"{before}\ufffd{after}"
     assert well_formed(f"{before}\ude00\ud83d{after}") == f"{before}\ufffd\ufffd{after}"
+
+
+@pytest.mark.parametrize(
+    ("text", "paragraphs", "left"),
+    [
+        ("a", "a", ""),
+        ("x\n\na", "a", "x"),
+        ("a\n\ny", "a", "y"),
+        ("x\n\na\n\nb\n\ny", "a\n\nb", "x\n\ny"),
+        ("a\n\na", "a", "a"),
+        ("a cat\n\na", "a", "a cat"),
+        ("a cat", "a", "a cat"),
+        ("x\n\n", "a", "x\n\n"),
+        ("a", "", "a"),
+        ("", "", ""),
+    ],
+)
+def test_whole_paragraphs_are_taken_out_of_a_text_and_nothing_else(text: str, paragraphs: str, left: str) -> None:
+    assert without(text, paragraphs) == left

@@ -56,7 +56,7 @@ async def test_the_file_is_ours_of_this_version_and_survives_a_loss_of_power(tmp
                     for name in ("journal_mode", "synchronous", "foreign_keys", "application_id", "user_version")
                 ]
             )
-            assert settings == ["wal", 2, 1, 0x42694265, 3]
+            assert settings == ["wal", 2, 1, 0x42694265, 4]
     finally:
         await database.close()
     assert list(bytes_of(tmp_path)) == ["sessions.sqlite"]

@@ -22,7 +22,6 @@ from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.nodes import STABLE, STOP_REASONS, ChangeSet, StopReason
 from bibgenie_desktop.sessions.parts import Part, TextPart, ToolCallPart
 from bibgenie_desktop.sessions.tree import Versions
-from bibgenie_desktop.store.drafts import SentDraft
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.discipline.lengths import Loops
@@ -176,10 +175,10 @@ class TreeMachine(RuleBasedStateMachine):
             identity, chosen = self.chat(pick)
             # A draft that is sent is the question then, and nowhere else (P11).
             text = chosen.draft or text
-        sent = SentDraft(text, text) if identity and text == chosen.draft else None
+        sent = text if identity and text == chosen.draft else ""
         changes = self.run(self.store.append_user(identity, [TextPart(text)], title=text, model="m", sent_draft=sent))
         [added] = changes.added
-        if sent is not None:
+        if sent:
             chosen.draft = ""
         chat = self.chats.setdefault(changes.session_id, Chat("", 0, text))
         self.messages[added] = Message(chat.leaf or None, "user", text)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from bibgenie_desktop.store.database import StoreUnavailable
+from bibgenie_desktop.store.schema import SCHEMA_VERSION
 from bibgenie_desktop.store.search_text import folded
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.discipline.lengths import Loops
@@ -54,7 +55,7 @@ def is_sound(path: Path) -> bool:
 
 
 @pytest.mark.req("T-9")
-@pytest.mark.parametrize("version", [0, 1, 2])
+@pytest.mark.parametrize("version", [0, 1, 2, 3])
 async def test_a_new_history_and_one_brought_forward_are_sound(tmp_path: Path, version: int) -> None:
     path = tmp_path / "sessions.sqlite"
     if version:
@@ -134,7 +135,7 @@ async def test_a_damaged_history_is_brought_forward_all_the_same(older: Path, da
         for row in await store.sessions():
             await store.branch(row.session.id)
     assert nodes_as_bytes(older) == before
-    assert rows(older, "PRAGMA user_version") == [3]
+    assert rows(older, "PRAGMA user_version") == [SCHEMA_VERSION]
     with closing(sqlite3.connect(older)) as connection:
         connection.execute("INSERT INTO node_fts(node_fts, rank) VALUES ('integrity-check', 1)")
 

@@ -24,10 +24,12 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QMessageBox,
+    QWidget,
 )
 
 from bibgenie_desktop.app.application import Application
 from bibgenie_desktop.ui.branch_map import BranchMap
+from bibgenie_desktop.ui.chat.conversation import Conversation
 from tests.servers.llm import LlmServer
 from tests.ui.desk import Desk, engines, until
 from tests.ui.monkey_hands import ALT, NONE, Hands
@@ -170,7 +172,7 @@ class Monkey(Hands):
         again = app.window.findChild(QAbstractButton, "noticeButton")
         if again is not None and again.isVisible():
             again.click()
-        busy = [each for each in controller._conversations.each if each.busy or each.queue]
+        busy = [each for each in _chats_of(app) if each.busy or each.queue]
         if busy:
             self._server.release()
         unsaved = [each for each in controller._drafts._drafts.values() if each.edited]
@@ -214,7 +216,22 @@ class Monkey(Hands):
         await self._do(lambda: self._key(Qt.Key.Key_L, CTRL))
         await self._do(lambda: self._type_text(word))
         composer = self.desk.composer.toPlainText()
-        return [] if word in composer else [f"{word} was typed, the composer holds {composer!r}"]
+        if word in composer:
+            return []
+        return [f"{word} was typed, the composer holds {composer!r}; {self._where_keys_go()}"]
+
+    def _where_keys_go(self) -> str:
+        window, focus = self.desk.app.window, QApplication.focusWidget()
+        named = focus
+        while named is not None and not named.objectName():
+            named = named.parentWidget()
+        held = [type(each).__name__ for each in (QWidget.mouseGrabber(), QWidget.keyboardGrabber()) if each is not None]
+        return (
+            f"focus {type(focus).__name__} in {named.objectName() if named is not None else None}, active "
+            f"{QApplication.activeWindow() is window}, popup {QApplication.activePopupWidget()}, "
+            f"modal {QApplication.activeModalWidget()}, grabbed by {held}, enabled {self.desk.composer.isEnabled()}, "
+            f"can be written {not self.desk.composer.isReadOnly()}"
+        )
 
     # What it does
 
@@ -384,6 +401,17 @@ class Monkey(Hands):
         open_ones = [each for each in self.desk.opened if not each.closed]
         self.desk.look_at(self._random.choice(open_ones))
         return f"looks at window {open_ones.index(self.desk.app)}"
+
+
+def _chats_of(app: Application) -> list[Conversation]:
+    """The chats that a window holds, with those it left before they became sessions: their questions are on their way,
+    and what waits in them stands in the stored draft of the new chat until then."""
+    controller = app._controller
+    left = [
+        *(each.conversation for each in controller._turns._asking._asked.values()),
+        *controller._turns.queue._unborn,
+    ]
+    return list({id(each): each for each in (*controller._conversations.each, *left)}.values())
 
 
 def _has_an_end(app: Application) -> bool:

@@ -70,12 +70,13 @@ def test_a_question_that_was_sent_is_not_saved_as_a_draft_again() -> None:
     assert bench.drafts.stored("one", "question") == ""
 
 
+@pytest.mark.req("T-6")
 def test_the_new_chats_draft_moves_to_the_session_it_became() -> None:
     bench = Bench()
     bench.drafts.edited(NEW_CHAT, "next")
     bench.drafts.began("one")
     bench.timers.pass_time()
-    assert bench.saved == [(NEW_CHAT, ""), ("one", "next")]
+    assert bench.saved == [("one", "next"), (NEW_CHAT, "")]
     assert bench.drafts.text("one") == "next"
     assert bench.drafts.text(NEW_CHAT) == ""
 
@@ -228,7 +229,7 @@ def test_what_another_new_chat_holds_stays_when_one_becomes_a_session() -> None:
     bench.drafts.hold(NEW_CHAT, "waits elsewhere")
     bench.drafts.began("one")
     bench.timers.pass_time()
-    assert bench.saved == [(NEW_CHAT, "waits elsewhere"), ("one", "typed")]
+    assert bench.saved == [("one", "typed"), (NEW_CHAT, "waits elsewhere")]
 
 
 def test_what_was_typed_in_another_new_chat_since_stays_there() -> None:
@@ -264,3 +265,36 @@ def test_what_was_typed_and_saved_while_a_question_was_on_its_way_is_saved_again
     bench.drafts.taken("one")
     bench.timers.pass_time()
     assert bench.saved[-2:] == [("one", "next"), ("one", "next")]
+
+
+@pytest.mark.req("T-6")
+def test_words_that_wait_are_saved_behind_a_question_that_is_sent_beside_them() -> None:
+    """The engine keeps that question alone as the draft until it takes it."""
+    bench = Bench()
+    bench.drafts.hold(NEW_CHAT, "waits elsewhere")
+    bench.drafts.edited(NEW_CHAT, "question")
+    bench.timers.pass_time()
+    bench.drafts.sent(NEW_CHAT)
+    bench.drafts.flush()
+    assert bench.saved[-1] == (NEW_CHAT, "waits elsewhere")
+
+
+def test_what_this_window_wrote_before_is_no_words_of_others_to_an_engine_that_was_started_anew() -> None:
+    """It kept them above the newest text, knowing no better: that is saved again in their place."""
+    bench = Bench()
+    bench.drafts.edited("one", "typed more")
+    bench.drafts.flush()
+    bench.drafts.edited("one", "typed")
+    bench.drafts.flush()
+    assert bench.drafts.added("one", "typed more") == "typed"
+    bench.drafts.saved("one", "typed")
+    bench.timers.pass_time()
+    assert bench.saved == [("one", "typed more"), ("one", "typed"), ("one", "typed")]
+
+
+def test_what_others_wrote_is_told_from_what_was_told_before_by_whole_paragraphs() -> None:
+    bench = Bench()
+    bench.drafts.edited("one", "a")
+    bench.drafts.flush()
+    bench.drafts.edited("one", "mine")
+    assert bench.drafts.stored("one", "a cat\n\na") == "a cat\n\nmine"

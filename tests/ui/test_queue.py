@@ -157,7 +157,7 @@ def test_a_question_that_waits_behind_the_first_of_a_new_chat_goes_with_it(qtbot
         begin(window, "q1")
         assert waiting(window) == ["Second?"]
         saved = [(each.session_id, each.text) for each in window.sent if isinstance(each, SaveDraft)]
-        assert saved[-1] == ("s1", "Second?\n\ntyped")
+        assert saved[-2:] == [("s1", "Second?\n\ntyped"), ("", "")]
         window.take(TurnFinished("s1", "a1", "stop", 1, 1, True))
         assert (window.last(SendMessage).text, window.last(SendMessage).session_id) == ("Second?", "s1")
 
@@ -175,6 +175,24 @@ def test_what_waits_in_a_new_chat_that_was_left_is_kept_with_that_chat_and_no_ot
         window.take(TurnFinished("s1", "a1", "stop", 1, 1, True))
         assert (window.last(SendMessage).text, window.last(SendMessage).session_id) == ("Second?", "s1")
         assert draft(window) == "of another chat"
+
+
+@pytest.mark.req("T-6", "U-3")
+def test_what_waits_in_a_new_chat_that_was_left_stays_in_the_stored_draft_when_another_question_is_sent(
+    qtbot: QtBot,
+) -> None:
+    """At once, as the engine keeps of the new chat's draft that question alone until it takes it."""
+    with branched_window(qtbot) as window:
+        window.ask("First?")
+        window.ask("Second?")
+        window.controller.new_chat()
+        window.type("Elsewhere?")
+        window.controller.submit("Elsewhere?")
+        [asked, saved] = window.sent[-2:]
+        assert isinstance(asked, SendMessage)
+        assert (asked.text, asked.is_draft) == ("Elsewhere?", True)
+        assert isinstance(saved, SaveDraft)
+        assert (saved.session_id, saved.text) == ("", "Second?")
 
 
 @pytest.mark.req("U-3")

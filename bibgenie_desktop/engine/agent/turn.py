@@ -8,9 +8,10 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from ...compaction.counted import Counted, answer_messages
 from ...compaction.estimate import estimate_message
 from ...compaction.messages import ToolCall
-from ...compaction.projection import Projection, answer_messages, going_on, project
+from ...compaction.projection import Projection, going_on, project
 from ...models.port import (
     Model,
     ModelError,
@@ -20,8 +21,9 @@ from ...models.port import (
     TextDelta,
 )
 from ...protocol.events import AnswerReasoning, AnswerText, Event, ToolFinished, ToolStarted
+from ...sessions.branch import Path
 from ...sessions.citations import Citation, parse_token, token_for
-from ...sessions.nodes import Node, StopReason
+from ...sessions.nodes import StopReason
 from ...sessions.parts import Part, TextPart, ToolCallPart, ToolState
 from ...sessions.text import well_formed
 from ...sessions.usage import Usage
@@ -70,6 +72,8 @@ class Answer:
     notes: list[str] = field(default_factory=list)
     """Sentences to tell at the end: quotations found wrong after their citation was told."""
     kept: tuple[Part, ...] = ()
+    estimated: int = 0
+    """Tokens of the last request, as they were estimated."""
 
     @property
     def is_empty(self) -> bool:
@@ -95,18 +99,21 @@ class Turn:
         self,
         *,
         session_id: str,
-        path: Sequence[Node],
+        path: Path,
         system: str,
         tools: Sequence[Tool],
         model: Model,
         citations: CitationCheck,
         emit: Emit,
         kept: Sequence[Part] = (),
+        counted: Counted | None = None,
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
         self._session_id = session_id
         self._tools = {tool.spec.name: tool for tool in tools}
-        self._history: Projection = project(system, tuple(tool.spec for tool in tools), path)
+        self._history: Projection = project(
+            system, tuple(tool.spec for tool in tools), path.nodes, path.checkpoints, counted=counted
+        )
         self._model = model
         self._citations = citations
         self._emit = emit
@@ -155,12 +162,17 @@ class Turn:
 
     def _room(self) -> int:
         """Estimated tokens that the next request is below the model's safe limit; less than 0 if above."""
+        return self._model.capacity.safe_input_limit - self._request_tokens()
+
+    def _request_tokens(self) -> int:
+        """Estimated tokens of the next request."""
         answered = sum(estimate_message(message) for message in answer_messages(self.answer.parts))
-        return self._model.capacity.safe_input_limit - self._history.tokens - answered
+        return self._history.tokens + answered
 
     async def _step(self, with_tools: bool, left: int) -> StepFinished:
         """One request; `left` are the estimated tokens of the window that remain for its answer."""
         tools = self._history.tools if with_tools else ()
+        self.answer.estimated = self._request_tokens() - (0 if with_tools else self._history.sizes.tools)
         # Providers refuse a request that, with the answer it allows, is larger than the window.
         allowed = self._model.capacity.max_output
         longest = None if allowed is None else min(allowed, max(LEAST_ANSWER, left))
@@ -186,7 +198,9 @@ class Turn:
             self._keep_step(said)
         if finished is None:
             raise ModelError("interrupted", "The model's answer broke off; what came is kept. Ask again to go on.")
-        self.answer.usage = _added(self.answer.usage, finished.usage)
+        # Only a request on the same checkpoint can be measured by it (D-5).
+        usage = replace(finished.usage, checkpoint_id=self._history.checkpoint_id)
+        self.answer.usage = _added(self.answer.usage, usage)
         return finished
 
     def _text_to_go_on(self) -> TextPart | None:

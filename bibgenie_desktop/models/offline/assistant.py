@@ -38,6 +38,11 @@ class OfflineAssistant:
         return NAME
 
     @property
+    def writes_summaries(self) -> bool:
+        """It quotes the library and writes nothing of its own."""
+        return False
+
+    @property
     def capacity(self) -> Capacity:
         """A window like a small local model's, so that its chats are compacted like any other's."""
         return Capacity(context_window=32_768, max_output=4_096, window_known=True)
