@@ -16,6 +16,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from chat_scenes import CHAT_SCENES, MIRRORED
+from compaction_scenes import COMPACTION_SCENES, MIRRORED_COMPACTION
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QFont, QGuiApplication
 from PySide6.QtTest import QTest
@@ -499,6 +500,7 @@ SCENES: tuple[Callable[[Stage], None], ...] = (
     shortcuts,
     about,
     *CHAT_SCENES,
+    *COMPACTION_SCENES,
 )
 
 
@@ -513,14 +515,15 @@ def main(folder: Path, *names: str) -> None:
             font = QFont(usual)
             font.setPointSizeF(LARGE if scene is large else usual.pointSizeF())
             application.setFont(font)
-            mirrored = scene in (right_to_left, branches_from_the_right, *MIRRORED)
+            mirrored = scene in (right_to_left, branches_from_the_right, *MIRRORED, *MIRRORED_COMPACTION)
             application.setLayoutDirection(
                 Qt.LayoutDirection.RightToLeft if mirrored else Qt.LayoutDirection.LeftToRight
             )
             stage = Stage(dark)
             scene(stage)
             QTest.qWait(DRAWN_MILLISECONDS)
-            menus = (stage.find(QMenu, "modelMenu"), stage.window.findChild(QMenu, "shownMenu"))
+            popover = stage.find(QWidget, "contextPopover")
+            menus = (stage.find(QMenu, "modelMenu"), stage.window.findChild(QMenu, "shownMenu"), popover)
             menu = next((each for each in menus if each is not None and each.isVisible()), None)
             shown = menu or stage.window.findChild(QDialog) or stage.window
             shown.grab().save(str(folder / f"{scene.__name__}-{'dark' if dark else 'light'}.png"))

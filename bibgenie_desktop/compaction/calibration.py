@@ -20,17 +20,25 @@ class Calibration:
 
     def with_pair(self, estimated: int, reported: int) -> Calibration:
         """One more; nonsense is left out."""
-        if estimated <= 0 or reported <= 0:
+        if not _counts(estimated, reported):
             return self
         return Calibration((*self.pairs, (estimated, reported))[-REMEMBERED:])
 
     @property
     def factor(self) -> float:
         """What an estimate is multiplied with: by the worst that was seen lately, so that it stays above the truth."""
-        ratios = [reported / estimated for estimated, reported in self.pairs[-REMEMBERED:] if estimated > 0]
+        ratios = [reported / estimated for estimated, reported in self.pairs if _counts(estimated, reported)][
+            -REMEMBERED:
+        ]
         if not ratios:
             return 1.0
-        worst = max(ratios) * MARGIN
+        worst = max(ratios)
+        if worst > 1.0 or len(ratios) >= TRUSTED_FROM:
+            worst *= MARGIN
         if len(ratios) < TRUSTED_FROM:
             worst = max(1.0, worst)
         return min(HIGHEST, max(LOWEST, worst))
+
+
+def _counts(estimated: int, reported: int) -> bool:
+    return estimated > 0 and reported > 0

@@ -30,8 +30,7 @@ class Capacity:
     def reserve(self) -> int:
         """Tokens kept free for the answer: 20 % of the window, 25 % up to 8k, never under 1,024 (D-13)."""
         share = self.context_window // 4 if self.context_window <= 8_192 else self.context_window // 5
-        longest = self.max_output if self.max_output and self.max_output > 0 else share
-        return max(LEAST_RESERVE, min(share, longest))
+        return max(LEAST_RESERVE, self._within_output(share))
 
     @property
     def safe_input_limit(self) -> int:
@@ -43,21 +42,18 @@ class Capacity:
 
     @property
     def compacts_at(self) -> int:
-        """Tokens from which on compaction begins by itself: 80 % of the window, or less by what a person chose."""
-        start = min(self.context_window * 4 // 5, self.safe_input_limit)
-        return start if not self.threshold or self.threshold < 0 else min(start, self.threshold)
+        """Tokens at which compaction begins by itself: 80 % of the window, or less by what a person chose."""
+        return max(0, min(self.context_window * 4 // 5, self._aim))
 
     @property
     def tail_budget(self) -> int:
         """Tokens of the newest turns that stay word for word."""
-        return self.compacts_at * 15 // 100 if self.threshold else self.safe_input_limit * 15 // 100
+        return self._aim * 15 // 100
 
     @property
     def summary_budget(self) -> int:
         """Tokens of a summary: half of the reserve, within the longest output, never under 1,024."""
-        half = self.reserve // 2
-        longest = self.max_output if self.max_output and self.max_output > 0 else half
-        return max(LEAST_SUMMARY, min(half, longest))
+        return max(LEAST_SUMMARY, self._within_output(self.reserve // 2))
 
     @property
     def ledger_budget(self) -> int:
@@ -72,12 +68,22 @@ class Capacity:
     @property
     def least_gain(self) -> int:
         """At least so many tokens are freed by a compaction that began by itself."""
-        return min(self.safe_input_limit, self.compacts_at) // 10
+        return self._aim // 10
 
     def needs_compaction(self, tokens: int) -> bool:
-        """Whether compaction begins by itself at this occupancy: above the threshold, not at it."""
-        return tokens > self.compacts_at
+        """Whether compaction begins by itself at this occupancy: from `compacts_at` on."""
+        return tokens >= self.compacts_at
 
     def fits(self, tokens: int) -> bool:
         """Whether a request of this size is sent: up to the limit, and at it."""
         return tokens <= self.safe_input_limit
+
+    @property
+    def _aim(self) -> int:
+        """What a request is meant to hold at most: the safe limit, or less by what a person chose (A23)."""
+        chosen = self.threshold if self.threshold is not None and self.threshold > 0 else self.safe_input_limit
+        return min(chosen, self.safe_input_limit)
+
+    def _within_output(self, tokens: int) -> int:
+        """So many, or the model's longest output where that is known and less."""
+        return min(tokens, self.max_output) if self.max_output is not None and self.max_output > 0 else tokens

@@ -270,7 +270,7 @@ class Operation:
         if not self._shrinks or self._limit // 2 < SMALLEST_PIECE:
             return self._end("failed", "context_overflow", f"The summary could not be written: {_lower(sentence)}")
         self._shrinks -= 1
-        self._limit //= 2
+        self._limit = min(self._limit, self.summary_tokens(self._pieces[self._at])) // 2
         left = self._pieces[self._at :]
         done = self._pieces[: self._at]
         again = pieces([serialise.Entry("", "user", text) for text in left], self._limit, self.summary_tokens)

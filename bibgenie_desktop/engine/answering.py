@@ -124,6 +124,8 @@ class Answering:
         self._turns: dict[str, RunningTurn] = {}
         # By the session they belong to, also where that does not exist yet.
         self._starting: dict[str, _Start] = {}
+        # Sessions whose turn is about to end with a stored answer.
+        self._answered: set[str] = set()
         self._closing = asyncio.Event()
         self._releasing: set[asyncio.Task[None]] = set()
 
@@ -398,6 +400,9 @@ class Answering:
         self._models.release()
         if not self._turns:
             self._library.index.resume()
+        if session_id in self._answered:
+            self._answered.discard(session_id)
+            self._compactor.after_answer(session_id)
 
     async def _keep(self, place: Place, answer: Answer, model: str, question_id: str, question: str) -> None:
         """Store the answer, give the session's lease back, and tell how the answer ended."""
@@ -412,7 +417,7 @@ class Answering:
             await self._release(place.session_id)
         self._emit(end)
         if isinstance(end, TurnFinished):
-            self._compactor.after_answer(place.session_id)
+            self._answered.add(place.session_id)
 
     async def _take_back(
         self, place: Place, answer: Answer, question_id: str, question: str

@@ -150,10 +150,13 @@ class Contexts:
         measured = await self.measured(model, path, draft=draft)
         ground, capacity = measured.ground, measured.policy.capacity
         sizes, tokens = ground.projection.sizes, ground.occupancy.tokens
-        drafted = sizes.draft
+        scaled = ground.occupancy.scaled
+        drafted = scaled(sizes.draft)
         if draft and draft_characters > len(draft):  # a long draft is told by its beginning and its length
-            drafted = math.ceil(sizes.draft * draft_characters / len(draft))
-            tokens += ground.occupancy.scaled(drafted - sizes.draft)
+            whole = math.ceil(drafted * draft_characters / len(draft))
+            tokens += whole - drafted
+            drafted = whole
+        system, tools, summary = scaled(sizes.system), scaled(sizes.tools), scaled(sizes.summary)
         return ContextState(
             session_id,
             one_line(model.name),
@@ -164,10 +167,10 @@ class Contexts:
             compacts_at=capacity.compacts_at,
             tokens=tokens,
             is_estimate=ground.occupancy.is_estimate,
-            system=sizes.system,
-            tools=sizes.tools,
-            summary=sizes.summary,
-            history=sizes.history,
+            system=system,
+            tools=tools,
+            summary=summary,
+            history=max(0, tokens - system - tools - summary - drafted),
             draft=drafted,
             cached=_cached(path, ground.occupancy.anchor_id),
             ceiling=capacity.ceiling or 0,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from typing import TypeAlias
 
 from ..models.port import Model
 from ..sessions.branch import Path
 from ..sessions.checkpoints import CompactionRun, NewCheckpoint
 from ..sessions.nodes import ChangeSet
-from ..store.compaction import Expected
+from ..store.compaction import NEW_QUESTION, Expected
 from ..store.tree import Compaction
 from .beginnings import Ground
 from .compactor import Compactor, NotSent, check_applied
@@ -68,6 +69,9 @@ class Preflight:
         stored: list[ChangeSet] = []
 
         async def store(checkpoint: NewCheckpoint, run: CompactionRun) -> ChangeSet:
+            if ground.question:  # the question that is asked in another way is stored with it, and stays word for word
+                kept = checkpoint.first_kept_message_id or NEW_QUESTION
+                checkpoint = replace(checkpoint, hangs_on=NEW_QUESTION, first_kept_message_id=kept)
             stored.append(await begin((expected, checkpoint, run)))
             return stored[-1]
 

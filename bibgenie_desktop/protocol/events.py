@@ -364,8 +364,8 @@ class CompactionEnded(Message):
 class ContextState(Message):
     """How full the context of a chat is, in tokens. `tokens` is the sum that every decision is made by.
 
-    The pieces add up to the estimate of the request; `tokens` is less or more where the provider's own count is its
-    base (`is_estimate` False). `compacts_at` is where an automatic compaction begins, `limit` the most that is sent.
+    The pieces add up to it; where its base is the provider's own count (`is_estimate` False), they are its shares as
+    estimated. `compacts_at` is where an automatic compaction begins, `limit` the most that is sent.
     `why_not` says why it cannot be compacted at the moment, "" where it can. `ceiling` is a size that the provider
     refused before, 0 for none; `cached` what it last read from its cache, 0 where unknown.
     """

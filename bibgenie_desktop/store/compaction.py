@@ -3,25 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, fields
+from datetime import datetime
 from typing import Any, cast
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, bindparam, func, literal_column, select
 
 from ..sessions.branch import DamagedBranch, NotAllowed
-from ..sessions.checkpoints import KINDS, OUTCOMES, TRIGGERS, Checkpoint, CompactionRun, NewCheckpoint, Outcome, Trigger
+from ..sessions.checkpoints import OUTCOMES, TRIGGERS, Checkpoint, CompactionRun, NewCheckpoint, Outcome, Trigger
 from ..sessions.nodes import ChangeSet, Node, Session
-from ..sessions.operations import UNFINISHED
+from ..sessions.operations import UNFINISHED, Operation, has_expired
 from ..sessions.parts import ToolCallPart, UndecodablePart
 from ..sessions.text import well_formed
+from ..sessions.tree import NodeHead
 from .checkpoint_rows import checkpoint_from
+from .checkpoint_rules import check_checkpoint, newest_checkpoint, uncovered_from
 from .database import Database
-from .encoding import Clock, encode_json, timestamp
+from .encoding import Clock, decode_parts, encode_json, timestamp
 from .journal import read_journal
 from .leases import Guard, anyone, see_to
 from .schema import checkpoint, compaction_run, operation, session, session_node
-from .session_rows import QUOTED, insert_node, node_from, node_row, read_session
-from .tree_sql import UP_TO
+from .session_rows import QUOTED, insert_node, read_session
+from .tree_reading import read_line
+from .tree_sql import DERIVABLE, TAIL
 
 NEW_QUESTION = "new question"
 """Stands in a checkpoint for the question that is stored with it."""
@@ -84,6 +89,8 @@ class CompactionStore:
         chat is at work, the branch is damaged or the boundary is not one of it: nothing is stored then.
         """
 
+        await self._database.read(lambda connection: _check_branch(connection, session_id, expected, new))
+
         def transaction(connection: Connection) -> ChangeSet:
             see_to(allowed, connection)
             found = read_session(connection, session_id)
@@ -106,13 +113,23 @@ class CompactionStore:
         await self._database.write(transaction)
 
     async def runs(self, session_id: str) -> list[CompactionRun]:
-        """All attempts in a chat, the oldest first."""
-        statement = select(compaction_run).where(compaction_run.c.session_id == session_id).order_by(_stored_order())
+        """All attempts in a chat, in the order in which they ended."""
+        statement = select(compaction_run).where(compaction_run.c.session_id == session_id).order_by(_STORED)
 
         def transaction(connection: Connection) -> list[CompactionRun]:
             return [_run_from(row._mapping) for row in connection.execute(statement)]
 
         return await self._database.read(transaction)
+
+    async def run(self, session_id: str, run_id: str) -> CompactionRun:
+        """One attempt. Raises NotAllowed where the chat has none of this id."""
+        statement = select(compaction_run).where(
+            compaction_run.c.id == run_id, compaction_run.c.session_id == session_id
+        )
+        row = await self._database.read(lambda connection: connection.execute(statement).one_or_none())
+        if row is None:
+            raise NotAllowed(f"This chat was never compacted in a run {QUOTED.repr(run_id)}.")
+        return _run_from(row._mapping)
 
     async def refused_text(self, session_id: str, run_id: str) -> str:
         """The summary that a run refused. Raises NotAllowed where there is none."""
@@ -141,18 +158,14 @@ class CompactionStore:
 
     async def derivable(self, session_id: str, path_ids: Sequence[str]) -> list[Checkpoint]:
         """Checkpoints beside this path whose covered range ends on it, the one that covers most first (D-9)."""
-        places = {node_id: place for place, node_id in enumerate(path_ids)}
+        on_path = set(path_ids)
 
         def transaction(connection: Connection) -> list[Checkpoint]:
             found: list[Checkpoint] = []
-            for row in connection.execute(_CANDIDATES).all():
-                if row.covered_to_id in places and row.node_id not in places:
-                    whole = connection.execute(_CHECKPOINT, {"wanted": row.node_id}).one()
-                    try:
-                        found.append(checkpoint_from(tuple(whole)))
-                    except UndecodablePart:
-                        continue
-            return sorted(found, key=lambda each: places[each.covered_to_id or ""], reverse=True)
+            for row in connection.exec_driver_sql(DERIVABLE, {"ids": encode_json(list(path_ids))}):
+                with suppress(UndecodablePart):
+                    found.append(checkpoint_from(tuple(row)))
+            return [each for each in found if each.node_id not in on_path]
 
         return await self._database.read(transaction)
 
@@ -201,82 +214,81 @@ def add_checkpoint(
 ) -> str:
     """Within a transaction: let the branch end with a new checkpoint, in the state after `expected`; returns its id.
 
-    The branch ended at `expected.leaf_id`, and `new.hangs_on` is that or lies on it. Raises Stale, NotAllowed.
+    The branch ended at `expected.leaf_id`; the rules of `check_checkpoint` hold already. What may have changed since is
+    looked at here: the branch's end, what waits in the chat, and the way from the checkpoint up to its boundary. Raises
+    Stale, NotAllowed.
     """
     _check_expected(found, expected)
-    _check_settled(connection, found.id)
-    _check_boundary(connection, new)
+    _check_settled(connection, found.id, now)
+    _check_tail(connection, new)
     revision = expected.branch_revision + 1
-    added = Node(node_id, new.hangs_on, "checkpoint", (), now)
-    insert_node(connection, found.id, added, revision)
+    insert_node(connection, found.id, Node(node_id, new.hangs_on, "checkpoint", (), now), revision)
     connection.execute(_INSERT, _row_of(new, node_id, now))
+    values = {"wanted": found.id, "leaf": node_id, "revision": revision}
     moved = connection.execute(
-        _MOVE,
-        {
-            "wanted": found.id,
-            "leaf": node_id,
-            "revision": revision,
-            "old_leaf": found.leaf_id,
-            "old_revision": found.branch_revision,
-        },
+        _MOVE, {**values, "old_leaf": expected.leaf_id, "old_revision": expected.branch_revision}
     )
     if moved.rowcount != 1:
-        raise Stale("The chat changed while it was compacted: nothing was stored.")
+        raise Stale(_CHANGED)
     _insert_run(connection, run, checkpoint_id=node_id)
     return node_id
 
 
+def check_place(connection: Connection, heads: Sequence[NodeHead], new: NewCheckpoint) -> None:
+    """See that a checkpoint belongs at the end of this branch, root first: `check_checkpoint`. Raises NotAllowed."""
+    last = newest_checkpoint(heads)
+    kept = None if last is None else connection.execute(_FIRST_KEPT, {"wanted": heads[last].id}).scalar()
+    check_checkpoint(heads, uncovered_from(heads, last, kept), new)
+
+
+def _check_branch(connection: Connection, session_id: str, expected: Expected, new: NewCheckpoint) -> None:
+    """What can be said before the transaction. Raises UnknownSession, Stale, NotAllowed."""
+    _check_expected(read_session(connection, session_id), expected)
+    line = read_line(connection, expected.leaf_id)
+    if line.damage is not None:
+        raise DamagedBranch(f"This chat is damaged and can only be read: {line.damage}.")
+    check_place(connection, line.heads, new)
+    if new.covered_from_id is not None:
+        _check_up_to(connection, new.hangs_on, new.covered_from_id)
+
+
 def _check_expected(found: Session, expected: Expected) -> None:
     if (found.leaf_id, found.branch_revision) != (expected.leaf_id, expected.branch_revision):
-        raise Stale("The chat changed while it was compacted: nothing was stored.")
+        raise Stale(_CHANGED)
 
 
-def _check_settled(connection: Connection, session_id: str) -> None:
+def _check_settled(connection: Connection, session_id: str, now: str) -> None:
     """Nothing is compacted while a change waits for its approval or is being made (C-8)."""
-    waiting = select(operation.c.id).where(operation.c.session_id == session_id, operation.c.state.in_(sorted(_OPEN)))
-    if connection.execute(waiting.limit(1)).first() is not None:
-        raise NotAllowed("A change in Zotero waits for an answer in this chat: nothing was compacted.")
+    moment = datetime.fromisoformat(now)
+    for row in connection.execute(_WAITING, {"wanted": session_id}):
+        waiting = Operation(
+            row.id, session_id, None, row.kind, row.state, row.target, None, {}, None, row.created_at, row.updated_at
+        )
+        if not has_expired(waiting, moment):
+            raise NotAllowed("A change in Zotero waits for an answer in this chat: nothing was compacted.")
 
 
-def _check_boundary(connection: Connection, new: NewCheckpoint) -> None:
-    """The boundary is a question of this branch, not behind the last one's, and no tool call is open before it.
+def _check_tail(connection: Connection, new: NewCheckpoint) -> None:
+    """The boundary lies above the checkpoint, and no tool call is open behind it or in the newest answer (C-8, C-9)."""
+    _check_up_to(connection, new.hangs_on, new.first_kept_message_id or new.hangs_on)
 
-    The walk up the branch ends at the boundary: what lies before it is covered, and was looked at then.
-    """
-    if new.kind not in KINDS or new.trigger not in TRIGGERS:
-        raise NotAllowed("This checkpoint is of an unknown kind: nothing was stored.")
-    kept = new.first_kept_message_id
-    above = node_row(connection, new.hangs_on)
-    if kept is None and new.trigger != "preflight" and (above is None or above.role != "checkpoint"):
-        raise NotAllowed("A checkpoint keeps at least the newest turn: nothing was stored.")
-    last = _last_kept(connection, new.hangs_on)
-    stop = kept if kept is not None else new.hangs_on
-    rows = connection.exec_driver_sql(UP_TO, {"leaf": new.hangs_on, "end": stop}).all()
-    by_id = {row.id: row for row in rows}
-    if stop not in by_id:
+
+def _check_up_to(connection: Connection, leaf_id: str, end_id: str) -> None:
+    """The one node lies at or above the other, and no tool call is open from there on. Raises NotAllowed."""
+    rows = connection.exec_driver_sql(TAIL, {"leaf": leaf_id, "end": end_id}).all()
+    if not any(row.id == end_id for row in rows):
         raise NotAllowed("The boundary of this checkpoint is not on the chat's branch: nothing was stored.")
-    if kept is not None and by_id[kept].role != "user":
-        raise NotAllowed("The boundary of this checkpoint is no question: nothing was stored.")
-    if last is not None and kept is not None and kept != last and not _is_after(connection, kept, last):
-        raise NotAllowed("The boundary of this checkpoint lies before the last one's: nothing was stored.")
-    for identity in by_id:
-        row = node_row(connection, identity)
-        if row is None or row.role != "assistant" or '"pending"' not in row.parts:
-            continue
-        if any(isinstance(part, ToolCallPart) and part.state == "pending" for part in node_from(row).parts):
+    for row in rows:
+        if row.pending is not None and _has_pending_call(row.pending):
             raise NotAllowed("A tool call is still open in this chat: nothing was compacted.")
 
 
-def _last_kept(connection: Connection, leaf_id: str) -> str | None:
-    """Where the newest checkpoint above lets verbatim text begin: itself, where it keeps nothing; None without one."""
-    row = connection.exec_driver_sql(_NEWEST_ABOVE, {"leaf": leaf_id}).first()
-    return None if row is None else (row.first_kept_message_id or row.id)
-
-
-def _is_after(connection: Connection, node_id: str, other_id: str) -> bool:
-    """Whether `other_id` is an ancestor of `node_id`."""
-    rows = connection.exec_driver_sql(UP_TO, {"leaf": node_id, "end": other_id}).all()
-    return any(row.id == other_id for row in rows)
+def _has_pending_call(stored_parts: object) -> bool:
+    try:
+        parts = decode_parts(stored_parts)
+    except UndecodablePart as error:
+        raise DamagedBranch(f"This chat is damaged and can only be read: {error}.") from error
+    return any(isinstance(part, ToolCallPart) and part.state == "pending" for part in parts)
 
 
 def _row_of(new: NewCheckpoint, node_id: str, now: str) -> dict[str, Any]:
@@ -304,6 +316,8 @@ def _insert_run(connection: Connection, run: CompactionRun, checkpoint_id: str =
     values = asdict(run)
     values["checkpoint_id"] = checkpoint_id or run.checkpoint_id or None
     values["refused_text"] = run.refused_text or None
+    if checkpoint_id:
+        values["outcome"] = "applied"
     connection.execute(_INSERT_RUN, values)
 
 
@@ -321,26 +335,13 @@ def _run_from(row: Any) -> CompactionRun:
     return CompactionRun(**values)
 
 
-def _stored_order() -> Any:
-    from sqlalchemy import literal_column
+_CHANGED = "The chat changed while it was compacted: nothing was stored."
+_STORED: ColumnElement[int] = literal_column("compaction_run.rowid")
+"""Clocks jump: the order in which they were stored is SQLite's."""
 
-    return literal_column("compaction_run.rowid")
-
-
-_NEWEST_ABOVE = """
-    WITH RECURSIVE walk(place, id, parent_id, role) AS (
-        SELECT rowid, id, parent_id, role FROM node WHERE id = :leaf
-        UNION SELECT node.rowid, node.id, node.parent_id, node.role FROM walk JOIN node ON node.id = walk.parent_id
-            WHERE walk.role <> 'checkpoint'
-    )
-    SELECT walk.id, first_kept_message_id FROM walk JOIN checkpoint ON node_id = walk.id WHERE role = 'checkpoint'
-    """
-"""The newest checkpoint at or above `leaf`: the walk ends there."""
-
-_CANDIDATES = select(checkpoint.c.node_id, checkpoint.c.covered_to_id).where(
-    checkpoint.c.kind.in_(("summarised", "rebuilt", "edited", "derived"))
-)
-_CHECKPOINT = select(checkpoint).where(checkpoint.c.node_id == bindparam("wanted"))
+# Put together once: making such a statement anew costs ten times as much as executing it.
+_FIRST_KEPT = select(checkpoint.c.first_kept_message_id).where(checkpoint.c.node_id == bindparam("wanted"))
+_WAITING = select(operation).where(operation.c.session_id == bindparam("wanted"), operation.c.state.in_(sorted(_OPEN)))
 _INSERT = checkpoint.insert().inline()
 _INSERT_RUN = compaction_run.insert().inline()
 _MOVE = (

@@ -27,15 +27,8 @@ class DraftStore:
         Where it stands there already, it is not put there again. Returns the draft.
         """
 
-        def transaction(connection: Connection) -> str:
-            known = _draft(connection, session_id)
-            kept = text if text.startswith(known.strip()) else f"{text}\n\n{known}"
-            if f"\n\n{text}\n\n" in f"\n\n{known}\n\n":
-                kept = known
-            self._put(connection, session_id, kept)
-            return kept
-
-        return await self._database.write(transaction)
+        now = timestamp(self._clock())
+        return await self._database.write(lambda connection: put_above(connection, session_id, text, now))
 
     async def save(self, session_id: str, text: str, *, known: str | None = None) -> str:
         """Keep the draft; an empty one is removed.
@@ -48,7 +41,7 @@ class DraftStore:
             added = ""
             if known is not None:
                 added = words_of_others(_draft(connection, session_id), known=known, text=text)
-            self._put(connection, session_id, "\n\n".join(filter(None, (added, text))))
+            _put(connection, session_id, "\n\n".join(filter(None, (added, text))), timestamp(self._clock()))
             return added
 
         return await self._database.write(transaction)
@@ -57,15 +50,23 @@ class DraftStore:
         """Within the transaction that stores a question which stands in the draft: leave the rest of that (P11)."""
         draft = _draft(connection, session_id)
         if (left := without(draft, question)) != draft:
-            self._put(connection, session_id, left)
+            _put(connection, session_id, left, timestamp(self._clock()))
 
-    def _put(self, connection: Connection, session_id: str, text: str) -> None:
-        connection.execute(draft.delete().where(draft.c.session_id == session_id))
-        if text:
-            now = timestamp(self._clock())
-            connection.execute(
-                draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=now)
-            )
+
+def put_above(connection: Connection, session_id: str, text: str, now: str) -> str:
+    """Within a transaction: what `DraftStore.put_above` does."""
+    known = _draft(connection, session_id)
+    kept = text if text.startswith(known.strip()) else f"{text}\n\n{known}"
+    if f"\n\n{text}\n\n" in f"\n\n{known}\n\n":
+        kept = known
+    _put(connection, session_id, kept, now)
+    return kept
+
+
+def _put(connection: Connection, session_id: str, text: str, now: str) -> None:
+    connection.execute(draft.delete().where(draft.c.session_id == session_id))
+    if text:
+        connection.execute(draft.insert().values(session_id=session_id, text=text, attachments="[]", updated_at=now))
 
 
 def _draft(connection: Connection, session_id: str) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
 from ..compaction.calibration import Calibration
 from .database import Database
-from .encoding import Clock, encode_json, timestamp
+from .encoding import Clock, decode_json, encode_json, timestamp
 from .schema import model_fact
 
 
@@ -64,13 +63,21 @@ def _read(connection: Connection, model: str, route: str) -> ModelFacts:
     row = connection.execute(statement).one_or_none()
     if row is None:
         return ModelFacts()
-    try:
-        stored = json.loads(row.pairs)
-        pairs = tuple((int(estimated), int(reported)) for estimated, reported in stored)
-    except (TypeError, ValueError):
-        pairs = ()
     is_size = isinstance(row.ceiling, int) and row.ceiling > 0
-    return ModelFacts(row.ceiling if is_size else None, pairs)
+    return ModelFacts(row.ceiling if is_size else None, _pairs(row.pairs))
+
+
+def _pairs(stored: object) -> tuple[tuple[int, int], ...]:
+    try:
+        found = decode_json(stored)
+    except ValueError:
+        return ()
+    pairs = [pair for pair in found if isinstance(pair, list) and len(pair) == 2] if isinstance(found, list) else []
+    known = Calibration()
+    for estimated, reported in pairs:
+        if type(estimated) is int and type(reported) is int:
+            known = known.with_pair(estimated, reported)
+    return known.pairs
 
 
 def _forget(connection: Connection, model: str, route: str) -> None:

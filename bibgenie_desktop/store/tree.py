@@ -13,9 +13,10 @@ from ..sessions.branch import Path as BranchPath
 from ..sessions.checkpoints import CompactionRun, NewCheckpoint
 from ..sessions.nodes import ChangeSet, Node, Session
 from ..sessions.parts import Part, TextPart, ToolCallPart, UndecodablePart
-from ..sessions.tree import Line, Unreadable, Versions, check_fork, continued, edited, retried
-from .compaction import NEW_QUESTION, Expected, Stale, add_checkpoint
+from ..sessions.tree import Line, NodeHead, Unreadable, Versions, check_fork, continued, edited, retried
+from .compaction import NEW_QUESTION, Expected, Stale, add_checkpoint, check_place
 from .database import Database
+from .drafts import put_above
 from .encoding import Clock, decode_parts, timestamp
 from .journal import Journalled, begin_journal, end_journal, read_journal
 from .leases import Guard, anyone, see_to
@@ -76,7 +77,7 @@ class TreeStore:
             see_to(allowed, connection)
             found, line = self._sound(connection, session_id)
             place = retried(line.heads, node_id).id
-            return self._begin(connection, found, place, "retry", model, compaction=compaction)
+            return self._begin(connection, found, line, place, "retry", model, compaction=compaction)
 
         return await self._database.write(transaction)
 
@@ -102,7 +103,7 @@ class TreeStore:
                 raise NotAllowed("This message is not part of the chat.")
             question = continued(line.heads, head)
             kept = self._kept(connection, node_id)
-            return self._begin(connection, found, question.id, "continue", model, kept, compaction)
+            return self._begin(connection, found, line, question.id, "continue", model, kept, compaction)
 
         return await self._database.write(transaction)
 
@@ -126,10 +127,12 @@ class TreeStore:
             found, line = self._sound(connection, session_id)
             now, revision = self._now(), found.branch_revision + 1
             added = Node(self._new_id(), edited(line.heads, node_id), "user", tuple(parts), now)
-            insert_node(connection, session_id, added, revision)
+            insert_node(connection, session_id, added, revision if compaction is None else NEVER)
             place = added.id
             if compaction is not None:
-                place = self._compact(connection, found, compaction, added.id, now)
+                question = NodeHead(added.id, added.parent_id, "user")
+                heads = (*_up_to(line, added.parent_id), question)
+                place = self._compact(connection, found, compaction, heads, now)
             else:
                 move_leaf(connection, session_id, added.id, revision)
             begun = note_use(connection, session_id, model, now)
@@ -295,6 +298,7 @@ class TreeStore:
         self,
         connection: Connection,
         found: Session,
+        line: Line,
         parent_id: str,
         beginning: Literal["retry", "continue"],
         model: str,
@@ -305,7 +309,7 @@ class TreeStore:
         is_moved = compaction is not None or found.leaf_id != parent_id
         added: tuple[str, ...] = ()
         if compaction is not None:
-            parent_id = self._compact(connection, found, compaction, parent_id, now)
+            parent_id = self._compact(connection, found, compaction, _up_to(line, parent_id), now)
             added = (parent_id,)
             revision += 1
         elif is_moved:
@@ -325,11 +329,11 @@ class TreeStore:
         return ChangeSet(beginning, found.id, parent_id, revision, added, begun)
 
     def _compact(
-        self, connection: Connection, found: Session, compaction: Compaction, question_id: str, now: str
+        self, connection: Connection, found: Session, compaction: Compaction, heads: Sequence[NodeHead], now: str
     ) -> str:
-        """A checkpoint on the question that is about to be answered (T-4); returns its id."""
+        """A checkpoint behind the question that is about to be answered, the end of `heads` (T-4); returns its id."""
         expected, new, run = compaction
-        kept = new.first_kept_message_id
+        question_id, kept = heads[-1].id, new.first_kept_message_id
         new = replace(
             new,
             hangs_on=question_id if new.hangs_on == NEW_QUESTION else new.hangs_on,
@@ -337,22 +341,36 @@ class TreeStore:
         )
         if new.hangs_on != question_id:
             raise Stale("The chat changed while it was compacted: nothing was stored.")
+        if new.first_kept_message_id is None:
+            raise NotAllowed("A question that is about to be answered stays word for word: nothing was stored.")
+        check_place(connection, heads, new)
         return add_checkpoint(connection, found, expected, new, run, node_id=self._new_id(), now=now)
 
-    async def take_back(self, session_id: str, question_id: str) -> ChangeSet:
+    async def take_back(
+        self, session_id: str, question_id: str, text_for_draft: str | None = None, *, answer: int | None = None
+    ) -> ChangeSet:
         """A question that the provider refused leaves the branch, and stays stored; its journal ends (D-1).
 
-        Raises NotAllowed where the branch has gone on.
+        Its text comes above the chat's draft in the same transaction, where one is given. `answer` is the number of the
+        answer that was refused, None for whichever streams there. Raises NotAllowed where the branch has gone on.
         """
 
         def transaction(connection: Connection) -> ChangeSet:
             found, line = self._sound(connection, session_id)
             place = next((at for at, head in enumerate(line.heads) if head.id == question_id), None)
-            if place is None or any(head.role != "checkpoint" for head in line.heads[place + 1 :]):
+            journalled = read_journal(connection, session_id)
+            if (
+                place is None
+                or line.heads[place].role != "user"
+                or any(head.role != "checkpoint" for head in line.heads[place + 1 :])
+                or (journalled is not None and not journalled.is_of(line.heads[-1].id, answer))
+            ):
                 raise NotAllowed("The chat went on meanwhile: the question stays where it is.")
-            end_journal(connection, session_id, line.heads[-1].id)
+            end_journal(connection, session_id, line.heads[-1].id, answer)
             leaf, revision = line.heads[place].parent_id, found.branch_revision + 1
             move_leaf(connection, session_id, leaf, revision)
+            if text_for_draft is not None:
+                put_above(connection, session_id, text_for_draft, self._now())
             return ChangeSet("take_back", session_id, leaf, revision)
 
         return await self._database.write(transaction)
@@ -434,6 +452,12 @@ def _end_below(connection: Connection, session_id: str, node_id: str) -> str:
 def _refuse_damaged(damage: str | None) -> None:
     if damage is not None:
         raise DamagedBranch(f"This chat is damaged and can only be read: {damage}.")
+
+
+def _up_to(line: Line, node_id: str | None) -> tuple[NodeHead, ...]:
+    """The branch from its root to this node of it; nothing for None."""
+    end = next((at for at, head in enumerate(line.heads, 1) if head.id == node_id), 0)
+    return line.heads[:end]
 
 
 def _go_back(connection: Connection, found: Session, journalled: Journalled) -> ChangeSet | None:

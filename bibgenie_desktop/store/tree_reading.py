@@ -10,11 +10,13 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection
 
 from ..sessions.branch import LONGEST_REASON, Path, path_to_root
+from ..sessions.checkpoints import Checkpoint
 from ..sessions.nodes import ROLES, Node
 from ..sessions.parts import UndecodablePart
 from ..sessions.text import well_formed
 from ..sessions.tree import Line, NodeHead, Unreadable, Versions, checkpoint_damage, last_sound, line_to_root, versions
 from .checkpoint_rows import checkpoint_from
+from .encoding import encode_json
 from .session_rows import node_of
 from .tree_sql import BESIDE, BRANCH, CHECKPOINTS, FIRST_KEPT, FIRST_KEPT_OF_SESSION, HEADS, NEWEST, OWN_HEAD, WHOLE
 
@@ -31,24 +33,32 @@ def read_branch(connection: Connection, leaf_id: str | None) -> Path:
     path = path_to_root(leaf_id, _nodes(_rows(connection, BRANCH, {"leaf": leaf_id})))
     if path.damage is not None:
         return path
-    heads = [_head(node) for node in path.nodes]
-    damage = _checkpoint_damage(connection, leaf_id, heads)
-    if damage is not None or not any(head.role == "checkpoint" for head in heads):
+    ids = [node.id for node in path.nodes if node.role == "checkpoint"]
+    if not ids:
+        return path
+    rows = _rows(connection, CHECKPOINTS, {"ids": encode_json(ids)})
+    damage = checkpoint_damage([_head(node) for node in path.nodes], {row[0]: _parent(row[2]) for row in rows})
+    if damage is not None:
         return Path(path.nodes, damage)
-    try:
-        checkpoints = [checkpoint_from(row) for row in _rows(connection, CHECKPOINTS, {"leaf": leaf_id})]
-    except UndecodablePart as error:
-        return Path(path.nodes, f"a checkpoint cannot be read: {str(error)[:LONGEST_REASON]}")
-    return Path(path.nodes, None, {each.node_id: each for each in checkpoints})
+    checkpoints, damage = _checkpoints(rows)
+    return Path(path.nodes, damage, {} if damage else checkpoints)
 
 
 def read_newest(connection: Connection, leaf_id: str | None, limit: int) -> Path:
-    """The last `limit` nodes of a branch; damage is what shows in them, so that it says nothing of those before."""
+    """The last `limit` nodes of a branch; damage is what shows in them, so that it says nothing of those before.
+
+    Checkpoints whose records cannot be read are left out.
+    """
     if leaf_id is None:
         return Path(())
     nodes = _nodes(_rows(connection, NEWEST, {"leaf": leaf_id, "limit": limit}))
     path = path_to_root(leaf_id, nodes)
-    return Path(path.nodes) if len(path.nodes) >= limit else path
+    damage = None if len(path.nodes) >= limit else path.damage
+    ids = [node.id for node in path.nodes if node.role == "checkpoint"]
+    if not ids:
+        return Path(path.nodes, damage)
+    checkpoints, _ = _checkpoints(_rows(connection, CHECKPOINTS, {"ids": encode_json(ids)}))
+    return Path(path.nodes, damage, checkpoints)
 
 
 def read_line(connection: Connection, leaf_id: str | None) -> Line:
@@ -66,7 +76,7 @@ def read_line(connection: Connection, leaf_id: str | None) -> Line:
     line = line_to_root(leaf_id, heads)
     if line.damage is not None:
         return line
-    return Line(line.heads, _checkpoint_damage(connection, leaf_id, line.heads))
+    return Line(line.heads, _checkpoint_damage(connection, line.heads))
 
 
 def read_own_head(connection: Connection, session_id: str, node_id: str) -> NodeHead | None:
@@ -171,11 +181,23 @@ def _parent(stored: object) -> str | None:
     return None if stored is None else well_formed(str(stored))
 
 
-def _checkpoint_damage(connection: Connection, leaf_id: str, heads: Iterable[NodeHead]) -> str | None:
-    heads = list(heads)
-    if not any(head.role == "checkpoint" for head in heads):
+def _checkpoints(rows: Iterable[Sequence[Any]]) -> tuple[dict[str, Checkpoint], str | None]:
+    """The checkpoints that can be read, by their ids, and what is wrong with another."""
+    found: dict[str, Checkpoint] = {}
+    damage: str | None = None
+    for row in rows:
+        try:
+            found[row[0]] = checkpoint_from(row)
+        except UndecodablePart as error:
+            damage = f"checkpoint {row[0]} cannot be read: {str(error)[:LONGEST_REASON]}"
+    return found, damage
+
+
+def _checkpoint_damage(connection: Connection, heads: Sequence[NodeHead]) -> str | None:
+    ids = [head.id for head in heads if head.role == "checkpoint"]
+    if not ids:
         return None
-    stored = connection.exec_driver_sql(FIRST_KEPT, {"leaf": leaf_id}).all()
+    stored = connection.exec_driver_sql(FIRST_KEPT, {"ids": encode_json(ids)}).all()
     return checkpoint_damage(heads, _first_kept(stored))
 
 

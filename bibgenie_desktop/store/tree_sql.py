@@ -38,21 +38,39 @@ NEWEST = f"""
     """
 """The `limit` nodes from `leaf` upwards, in no order; one of a cycle may come several times."""
 
-UP_TO = """
-    WITH RECURSIVE walk(id, parent_id, role) AS (
-        SELECT id, parent_id, role FROM node WHERE id = :leaf
-        UNION SELECT node.id, node.parent_id, node.role FROM walk JOIN node ON node.id = walk.parent_id
-            WHERE walk.id <> :end
+TAIL = """
+    WITH RECURSIVE walk(place, id, parent_id, role, is_end, is_answered) AS (
+        SELECT rowid, id, parent_id, role, id = :end, role = 'assistant' FROM node WHERE id = :leaf
+        UNION
+        SELECT node.rowid, node.id, node.parent_id, node.role,
+            walk.is_end OR node.id = :end, walk.is_answered OR node.role = 'assistant'
+        FROM walk JOIN node ON node.id = walk.parent_id WHERE NOT (walk.is_end AND walk.is_answered)
     )
-    SELECT id, role FROM walk
+    SELECT walk.id, CASE WHEN walk.role = 'assistant' AND instr(parts, '"pending"') > 0 THEN parts END AS pending
+    FROM walk JOIN node ON node.rowid = walk.place
     """
-"""The nodes from `leaf` up to `end`, or to the root where `end` is not above; no body is read."""
+"""The nodes from `leaf` up to `end` and to the newest answer, or to the root; the bodies in which `pending` stands."""
 
-CHECKPOINTS = f"{_UP} SELECT {CHECKPOINT} FROM walk JOIN checkpoint ON checkpoint.node_id = walk.id"
-"""The whole checkpoints from `leaf` to its root."""
+CHECKPOINTS = f"SELECT {CHECKPOINT} FROM checkpoint WHERE node_id IN (SELECT value FROM json_each(:ids))"
+"""The whole checkpoints with these ids, a JSON array."""
 
-FIRST_KEPT = f"{_UP} SELECT node_id, first_kept_message_id FROM walk JOIN checkpoint ON node_id = id"
-"""The checkpoints from `leaf` to its root."""
+FIRST_KEPT = """
+    SELECT node_id, first_kept_message_id FROM checkpoint WHERE node_id IN (SELECT value FROM json_each(:ids))
+    """
+"""What the checkpoints with these ids, a JSON array, keep first."""
+
+DERIVABLE = f"""
+    SELECT {CHECKPOINT} FROM json_each(:ids) AS way CROSS JOIN checkpoint ON checkpoint.covered_to_id = way.value
+    WHERE kind IN ('summarised', 'rebuilt', 'edited', 'derived') AND EXISTS (
+        SELECT 1 FROM session_node JOIN session ON session.id = session_id
+        WHERE session_node.node_id = checkpoint.node_id AND deleted_at IS NULL
+    )
+    ORDER BY way.key DESC, checkpoint.rowid DESC
+    """
+"""The checkpoints whose range ends on a path, a JSON array of ids, the one that ends last first.
+
+Those of deleted sessions are left out, which can still be brought back: they are no source of summaries.
+"""
 
 BESIDE = f"""
     {_UP},

@@ -43,6 +43,9 @@ class Actions:
     go_on: QAction
     previous_version: QAction
     next_version: QAction
+    compact: QAction
+    context: QAction
+    checkpoint: QAction
     recall: QAction
     newest: QAction
     chats: QAction
@@ -96,6 +99,9 @@ def make_actions(window: QMainWindow) -> Actions:
         go_on=action("continueAction", translate("Menu", "&Continue the answer")),
         previous_version=action("previousBranchAction", translate("Menu", "&Previous version"), "Alt+Left"),
         next_version=action("nextBranchAction", translate("Menu", "Ne&xt version"), "Alt+Right"),
+        compact=action("compactAction", translate("Menu", "Compact e&arlier context"), "Ctrl+Shift+K"),
+        context=action("contextAction", translate("Menu", "Sho&w how full the context is")),
+        checkpoint=action("checkpointAction", translate("Menu", "&View the newest checkpoint")),
         recall=action("recallAction", translate("Menu", "&Last question again") + "\t↑"),
         newest=action("newestAction", translate("Menu", "Go to the &newest message"), "Ctrl+End"),
         chats=action("chatsAction", translate("Menu", "&Chats at the side"), "Ctrl+B"),
@@ -111,6 +117,8 @@ def make_actions(window: QMainWindow) -> Actions:
     actions.chats.setChecked(True)
     actions.branch_map.setCheckable(True)
     actions.branch_map.setIconText(translate("Menu", "Map"))
+    actions.compact.setIconText(translate("Menu", "Compact"))
+    actions.compact.setIconVisibleInMenu(False)
     # Under a message there is room for one word, and a screen reader says where it is.
     for each, word, tip in (
         (actions.copy, translate("Menu", "Copy"), translate("Menu", "Copy this message as Markdown")),
@@ -146,6 +154,7 @@ def fill_menus(window: QMainWindow, actions: Actions) -> None:
                 (a.send, a.stop, a.recall),
                 (a.copy, a.retry, a.edit, a.fork, a.go_on),
                 (a.previous_version, a.next_version, a.newest),
+                (a.compact, a.context, a.checkpoint),
             ),
         ),
         (translate("Menu", "&View"), ((a.chats, a.search, a.branch_map), (a.compose,))),

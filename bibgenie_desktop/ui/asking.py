@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..protocol.commands import SendMessage
@@ -17,10 +19,12 @@ class Asked(NamedTuple):
 
 
 class Asking:
-    """Keeps what the engine has neither taken nor refused."""
+    """Keeps what the engine has neither taken nor refused. A question replaces the stored draft only where the window
+    `knows_draft` of that chat: what others wrote there may be on its way to it."""
 
-    def __init__(self, outgoing: Outgoing) -> None:
+    def __init__(self, outgoing: Outgoing, knows_draft: Callable[[str], bool]) -> None:
         self._outgoing = outgoing
+        self._knows_draft = knows_draft
         self._asked: dict[int, Asked] = {}
         self._waiting: dict[int, SendMessage] = {}
 
@@ -34,7 +38,7 @@ class Asking:
         command = SendMessage(text, conversation.session_id, is_draft, request=self._outgoing.number())
         self._asked[command.request] = Asked(conversation, is_draft)
         if ready:
-            self._outgoing.send(command)
+            self._send(command)
         else:
             self._waiting[command.request] = command
 
@@ -42,7 +46,7 @@ class Asking:
         """An engine answers."""
         waiting, self._waiting = self._waiting, {}
         for command in waiting.values():
-            self._outgoing.send(command)
+            self._send(command)
 
     def ended(self, request: int) -> Asked | None:
         """The engine took or refused a question; None if the number is no question's."""
@@ -61,3 +65,7 @@ class Asking:
         asked, self._asked = self._asked, {}
         self._waiting.clear()
         return [each.conversation for each in reversed(asked.values())]
+
+    def _send(self, command: SendMessage) -> None:
+        is_draft = command.is_draft and self._knows_draft(command.session_id)
+        self._outgoing.send(replace(command, is_draft=is_draft))

@@ -20,7 +20,7 @@ from .times import Clock
 Deed: TypeAlias = Literal["retry", "edit", "continue", "fork", "previous", "next"]
 """What can be done with a message."""
 
-OTHER_BRANCH: frozenset[str] = frozenset({"retry", "continue", "edit", "switch", "give_up", "recover"})
+OTHER_BRANCH: frozenset[str] = frozenset({"retry", "continue", "edit", "switch", "give_up", "recover", "take_back"})
 """Operations after which a chat's active branch is another one."""
 
 
@@ -98,6 +98,8 @@ class Branching(QObject):
             return self.tr("This chat is damaged and can only be read.")
         if own := self._own_reason(deed, conversation, message):
             return own
+        if conversation.compacting:
+            return self.tr("Not while earlier context is compacted.")
         if conversation.busy:
             return self.tr("An answer still streams in this chat: wait for it or stop it.")
         return "" if self._chats.answers else self.tr("The engine does not answer yet.")
@@ -194,7 +196,9 @@ class Branching(QObject):
             if isinstance(event, CommandFailed):
                 self._chats.say_in(conversation, event.sentence)
 
-        if node_id and not conversation.busy:
+        if conversation.compacting:
+            self._chats.say_in(conversation, self.tr("Not while earlier context is compacted."))
+        elif node_id and not conversation.busy:
             self._outgoing.ask(SwitchTo(conversation.session_id, node_id), answered)
 
     # The way to the engine and back

@@ -49,6 +49,12 @@ class Composer(QuestionBox):
         cursor.endEditBlock()
         self.setTextCursor(cursor)
 
+    def put_above(self, text: str) -> None:
+        """Put a text above what stands here, where the person goes on writing; it can be undone."""
+        self._prepare_for(text)
+        cursor = QTextCursor(self.document())
+        cursor.insertText(text)
+
     def append_text(self, text: str) -> None:
         """Put a text behind what stands here, a blank line between them; it can be undone."""
         cursor = self.textCursor()

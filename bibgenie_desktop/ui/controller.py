@@ -19,11 +19,15 @@ from ..protocol.events import (
     SessionList,
     SessionMade,
     SessionRenamed,
+    TurnFailed,
     Welcome,
 )
 from .bodies import BodyFetching
 from .branching import Branching
 from .chat.conversation import Conversation
+from .chat.remedies import Remedy
+from .compacting import Compacting, CompactionEvent, focus_of
+from .context_fetching import ContextEvent, ContextFetching
 from .draft_saving import DraftSaving
 from .drafts import NEW_CHAT
 from .history import HistorySearch
@@ -49,7 +53,9 @@ class Controller(QObject):
         draft_changed(str): the composer holds this text now.
         busy_changed(bool): whether an answer streams, or is to come, in the chat that is shown.
         notice_changed(str, NoticeKind): the sentence above the composer, "" for none, and what kind it is.
+        remedies_changed(tuple[Remedy, ...]): what can be done about the sentence that is told next.
         queue_changed(tuple[str, ...]): the questions that wait for the end of the answer.
+        compaction_changed(Running | None): what is compacted in the chat that is shown.
         answer_wanted: an answer was asked for anew in the chat that is shown, and begins.
         writing_wanted: the person can go on writing, in a chat that was made for them.
         sessions_changed(tuple[SessionRow, ...]): the chats.
@@ -64,7 +70,9 @@ class Controller(QObject):
     draft_changed = Signal(str)
     busy_changed = Signal(bool)
     notice_changed = Signal(str, str)
+    remedies_changed = Signal(tuple)
     queue_changed = Signal(tuple)
+    compaction_changed = Signal(object)
     answer_wanted = Signal()
     writing_wanted = Signal()
     sessions_changed = Signal(tuple)
@@ -81,7 +89,7 @@ class Controller(QObject):
         self.outgoing = Outgoing(send)
         """The way to the engine."""
         self._conversations = chats = OpenChats()
-        self._notices = Notices(chats, self.notice_changed.emit, self)
+        self._notices = Notices(chats, self.notice_changed.emit, self.remedies_changed.emit, self)
         self._opening = ChatOpening(self.outgoing)
         self._saving = DraftSaving(self.outgoing, self._opening, self._notices, self, make_timer)
         self._drafts = self._saving.drafts
@@ -101,6 +109,12 @@ class Controller(QObject):
         self._turns = Turns(
             self.outgoing, clock, chats, self._stored, self._drafts, self._titles, self.branching, self._notices, self
         )
+        self.compacting = Compacting(
+            self.outgoing, chats, self._drafts, self._turns.queue, self._notices, self, make_timer, self
+        )
+        """What compacts chats."""
+        self.context = ContextFetching(self.outgoing, self._shown_draft, make_timer, self)
+        """How full the context of the chat that is shown is."""
         self._bodies = BodyFetching(self.outgoing)
         self._library = LibraryProgress("reading", 0, 0, "")
         self._ready = False
@@ -125,6 +139,10 @@ class Controller(QObject):
         """Whether an answer streams in a chat, or is to come."""
         return self._conversations.is_busy(session_id)
 
+    def is_compacting(self, session_id: str) -> bool:
+        """Whether earlier context of a chat is compacted."""
+        return self.compacting.of(session_id) is not None
+
     # What the person does
 
     def new_chat(self) -> None:
@@ -139,7 +157,9 @@ class Controller(QObject):
             self._show(self._conversations.get(session_id) or self._made(session_id, title))
 
     def _made(self, session_id: str, title: str) -> Conversation:
-        return Conversation(session_id, title, self.branching.edits_of(session_id))
+        made = Conversation(session_id, title, self.branching.edits_of(session_id))
+        made.compacting = self.is_compacting(session_id)
+        return made
 
     def show_made(self, event: SessionMade, told: str = "") -> None:
         """Show a chat that was made just now; `told` is said in it quietly."""
@@ -157,7 +177,10 @@ class Controller(QObject):
         was_shown = session_id == self.conversation.session_id
         if was_shown:
             self._show(Conversation())
-        self._conversations.let_go(session_id)
+        if not self.is_busy(session_id) and not self.is_compacting(
+            session_id
+        ):  # one at work is not deleted, and is come back to
+            self._conversations.let_go(session_id)
         return was_shown
 
     def rename(self, session_id: str, title: str) -> None:
@@ -166,7 +189,9 @@ class Controller(QObject):
 
     def choose_model(self, name: str) -> None:
         """Have the next questions answered by another model."""
-        if self._ready:
+        if self.conversation.compacting:
+            self.say(self.tr("Not while earlier context is compacted."))
+        elif self._ready:
             self.outgoing.ask(ChooseModel(name))
         else:
             self._notices.tell()
@@ -182,12 +207,20 @@ class Controller(QObject):
     def submit(self, text: str) -> None:
         """Send the question that was written in the chat that is shown."""
         conversation = self.conversation
+        focus = focus_of(text)
         if not text.strip():
             self.say_in(conversation, self.tr("The question is empty: write one."))
         elif self._gone:
             self._notices.tell()
+        elif focus is not None:
+            # It is no question: no model is ever sent it, nor does it wait in a queue (G4).
+            if self.compacting.compact(conversation, focus=focus):
+                self._drafts.edited(conversation.session_id, "")
+                self.draft_changed.emit("")
         elif conversation.damage:
             self.say_in(conversation, self.tr("This chat is damaged and can only be read; your question stays here."))
+        elif conversation.compacting and not conversation.busy:
+            self.compacting.freeze(conversation, text)
         elif not conversation.busy:
             self._drafts.sent(conversation.session_id)
             self._turns.ask(conversation, text, is_draft=True)
@@ -208,14 +241,20 @@ class Controller(QObject):
             self.draft_changed.emit(asked[-1])
 
     def stop(self) -> None:
-        """Stop the answer that streams, or is to come, in the chat that is shown."""
+        """Cancel what is compacted in the chat that is shown, or else stop the answer that streams or is to come."""
+        if self.compacting.cancel(self.conversation):
+            return
         if not self._turns.take_back(self.conversation) and self.conversation.busy:
             self.outgoing.ask(StopTurn(self.conversation.session_id))
 
     def draft_edited(self, text: str) -> None:
         """The person changed what stands in the composer."""
         self._drafts.edited(self.conversation.session_id, text)
-        if self.conversation.notice or self.conversation.told:
+        self.context.want()
+        remedies, notice = self.conversation.remedies, self.conversation.notice
+        # Who goes on writing has read a sentence, but may not have answered it.
+        is_answered = remedies is None or not remedies.suit(notice)
+        if is_answered and (notice or self.conversation.told):
             self.say("")
 
     def say(self, sentence: str) -> None:
@@ -226,6 +265,10 @@ class Controller(QObject):
     def say_in(self, conversation: Conversation, sentence: str) -> None:
         """Say a sentence above the composer of a chat."""
         self._notices.say(conversation, sentence)
+
+    def remedy(self, remedy: Remedy) -> None:
+        """Do what is on offer in the chat that is shown."""
+        self.compacting.do(self.conversation, remedy)
 
     def start_again(self) -> None:
         """Start the engine again after it was given up."""
@@ -251,12 +294,14 @@ class Controller(QObject):
         self._ready = False
         self._gone = not restarting
         self._notices.engine_ended(sentence, restarting=restarting)
+        # First: what waits for a compaction is told apart from what waits for an answer.
+        self.compacting.lost()
         self._turns.lost()
         self._opening.lost()
         self.outgoing.lost()
         self._bodies.lost()
         self._listing.lost()
-        for part in (self.keeping, self.history, self.trees):
+        for part in (self.keeping, self.history, self.trees, self.context):
             part.lost()
         self._titles.lost()
         self._drafts.unsure()
@@ -268,10 +313,19 @@ class Controller(QObject):
     def take(self, event: Event) -> None:
         """Take one event of the engine."""
         self._saving.hear(event)
-        if self.outgoing.answered(event):
-            return
+        if isinstance(event, CompactionEvent):
+            # They may carry the number of a question or of a retry, which expects other answers.
+            self.compacting.take(event)
+        elif not self.outgoing.answered(event):
+            self._take_unexpected(event)
+        if isinstance(event, ContextEvent):
+            self.context.want()
+
+    def _take_unexpected(self, event: Event) -> None:
         if isinstance(event, TurnEvent):
             self._turns.take(event)
+            if isinstance(event, TurnFailed):
+                self.compacting.turn_failed(event)
         elif isinstance(event, StoredEvent):
             self._stored.take(event)
         else:
@@ -309,7 +363,7 @@ class Controller(QObject):
         self._drafts.flush()
         self._titles.resume()
         self._listing.ask()
-        for part in (self.keeping, self.history, self.trees):
+        for part in (self.keeping, self.history, self.trees, self.context):
             part.engine_ready()
         self.outgoing.ask(ListModels())
         self._bodies.resume()
@@ -351,6 +405,7 @@ class Controller(QObject):
         if conversation is self.conversation:
             self._notices.tell()
             self.tell_busy()
+        self._stored.came_to_rest(conversation)
         self._conversations.let_go_idle(conversation)
 
     def _show(self, conversation: Conversation) -> None:
@@ -358,9 +413,14 @@ class Controller(QObject):
         self.conversation_changed.emit(conversation)
         self.tell_queue(conversation)
         self.tell_busy()
+        self.tell_compaction(conversation)
+        self.compacting.shown(conversation)
         self._notices.tell()
+        self.context.want()
         if not conversation.loaded:
             self._stored.open(conversation)
+        else:
+            self._stored.came_to_rest(conversation)
 
     # What is told
 
@@ -373,6 +433,7 @@ class Controller(QObject):
         """A draft is another one: it stands in the composer, if its chat is shown."""
         if session_id == self.conversation.session_id:
             self.draft_changed.emit(text)
+            self.context.want()
 
     def tell_queue(self, conversation: Conversation) -> None:
         """What waits is another, and the draft: both are shown, if their chat is."""
@@ -383,3 +444,12 @@ class Controller(QObject):
     def tell_busy(self) -> None:
         """The chat that is shown may be at work, or no more."""
         self.busy_changed.emit(self.conversation.busy)
+
+    def tell_compaction(self, conversation: Conversation) -> None:
+        """A compaction of a chat began, went on or ended: it is shown, if the chat is."""
+        if conversation is self.conversation:
+            self.compaction_changed.emit(self.compacting.of(conversation.session_id))
+
+    def _shown_draft(self) -> tuple[str, str]:
+        session_id = self.conversation.session_id
+        return session_id, self._drafts.text(session_id)

@@ -109,6 +109,8 @@ class Drafts:
             others = _words_of_others(text, draft)
             if others:
                 self.put_above(session_id, others)
+            if draft.edited and draft.whole != text:
+                self.edited(session_id, draft.text)
         else:
             draft.text = text
         draft.told.append(text)

@@ -47,6 +47,16 @@ def cross_icon(colour: str) -> QIcon:
     return _lines(colour, [QPointF(5, 5), QPointF(13, 13)], [QPointF(13, 5), QPointF(5, 13)])
 
 
+def fold_icon(colour: str) -> QIcon:
+    """Two chevrons towards a line: compact."""
+    return _lines(
+        colour,
+        [QPointF(3.5, 9), QPointF(14.5, 9)],
+        [QPointF(6, 2.5), QPointF(9, 5.5), QPointF(12, 2.5)],
+        [QPointF(6, 15.5), QPointF(9, 12.5), QPointF(12, 15.5)],
+    )
+
+
 def fork_icon(colour: str) -> QIcon:
     """A line that parts in two: branches."""
     return _lines(

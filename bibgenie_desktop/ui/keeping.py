@@ -17,6 +17,9 @@ from .timing import MakeTimer, Timer
 class Chats(Protocol):
     """The chats that the window holds."""
 
+    def is_compacting(self, session_id: str) -> bool:
+        """Whether earlier context of a chat is compacted."""
+
     def is_busy(self, session_id: str) -> bool:
         """Whether an answer streams in a chat, or is to come."""
 
@@ -89,6 +92,10 @@ class Keeping(QObject):
         """Ask whether a chat is to be deleted, where it can be."""
         if self._chats.is_busy(session_id):
             self._chats.say(self.tr("An answer still streams in this chat: stop it before you delete the chat."))
+        elif self._chats.is_compacting(session_id):
+            self._chats.say(
+                self.tr("Earlier context is compacted in this chat: cancel that before you delete the chat.")
+            )
         elif self._listing.row(session_id) is not None:
             self._asked = session_id
             self._tell()

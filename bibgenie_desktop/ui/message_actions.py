@@ -44,6 +44,7 @@ class MessageActions(QObject):
         for signal in (model.rowsInserted, model.rowsRemoved, model.modelReset, model.dataChanged):
             signal.connect(self.show_state)
         controller.busy_changed.connect(self.show_state)
+        controller.compaction_changed.connect(self.show_state)
         controller.conversation_changed.connect(self.show_state)
         controller.notice_changed.connect(self.show_state)
         self.show_state()

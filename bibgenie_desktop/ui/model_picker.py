@@ -51,6 +51,7 @@ class ModelPicker(QToolButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self._models = ModelList((), "")
         self._waiting: ModelList | None = None
+        self._hindrance = ""
         self._state = ModelState("", "ready")
         self._menu = QMenu(self)
         self._menu.setObjectName("modelMenu")
@@ -88,6 +89,15 @@ class ModelPicker(QToolButton):
         """Show how far loading the model is."""
         self._state = state
         self._tell()
+
+    def hinder(self, why: str) -> None:
+        """Let no model be chosen now, for this reason; "" for none."""
+        if why != self._hindrance:
+            self._hindrance = why
+            self.setEnabled(not why)
+            if why:
+                self._menu.close()
+            self._tell()
 
     def minimumSizeHint(self) -> QSize:
         """Room for some of the name."""
@@ -148,7 +158,8 @@ class ModelPicker(QToolButton):
         about = self.tr("The model that answers: {model}").format(model=name)
         self.setAccessibleName(about)
         state = self._state.sentence if self._state.name == self._models.chosen else ""
-        self.setToolTip(plain_tip(f"{about}\n{state}"))
+        self.setAccessibleDescription(self._hindrance)
+        self.setToolTip(plain_tip(self._hindrance or f"{about}\n{state}"))
 
     def _ask(self) -> None:
         dialog = ModelDialog(self._models.chosen, self.window())

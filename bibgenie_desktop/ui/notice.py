@@ -4,15 +4,28 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
-from PySide6.QtCore import Qt, Signal, SignalInstance
+from PySide6.QtCore import QPoint, QRect, Qt, Signal, SignalInstance
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import (
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QSizePolicy,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 
+from .chat.remedies import Remedy
 from .icons import cross_icon, icon_size
 from .labels import breakable
 
 MOST_LINES = 5
 """Of a sentence, before it scrolls."""
+REMEDY_GAP = 18
+"""Pixels between two ways on."""
 
 NoticeKind: TypeAlias = Literal["problem", "gone", "damage", "quiet"]
 """`gone`: no engine answers, and none is started by itself. `damage`: the chat can only be read. `quiet`: nothing is
@@ -26,6 +39,7 @@ class NoticeBar(QFrame):
         restart_wanted: "Start again" was pressed.
         continue_wanted: the damaged chat is to go on in a new one.
         export_wanted: the damaged chat is to be exported.
+        remedy_wanted(Remedy): this is to be done about it.
         dismissed: the sentence was read and is not wanted any more.
         fitted: its height is another, or it came or went.
     """
@@ -33,6 +47,7 @@ class NoticeBar(QFrame):
     restart_wanted = Signal()
     continue_wanted = Signal()
     export_wanted = Signal()
+    remedy_wanted = Signal(str)
     dismissed = Signal()
     fitted = Signal()
 
@@ -63,12 +78,17 @@ class NoticeBar(QFrame):
         self._close.setIconSize(icon_size(self.font()))
         self._close.setAutoRaise(True)
         self._close.clicked.connect(self.dismissed)
-        self._row = row = QHBoxLayout(self)
-        row.setContentsMargins(14, 8, 10, 8)
+        self._row = row = QHBoxLayout()
         row.addWidget(self._scrolled, 1)
         for button in self._buttons:
             row.addWidget(button, 0, Qt.AlignmentFlag.AlignTop)
         row.addWidget(self._close, 0, Qt.AlignmentFlag.AlignTop)
+        self._remedies = _Remedies(self.remedy_wanted)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(14, 8, 10, 8)
+        column.setSpacing(2)
+        column.addLayout(row)
+        column.addWidget(self._remedies)
         self.say("")
 
     def _make(self, name: str, text: str, does: SignalInstance) -> QPushButton:
@@ -77,6 +97,10 @@ class NoticeBar(QFrame):
         button.setProperty("notice", True)
         button.clicked.connect(does)
         return button
+
+    def offer(self, remedies: tuple[Remedy, ...]) -> None:
+        """Offer these ways on with the sentence that is shown next."""
+        self._remedies.show_remedies(remedies)
 
     def say(self, sentence: str, kind: NoticeKind = "problem") -> None:
         """Show a sentence, "" for none, and what can be done about its kind."""
@@ -116,3 +140,53 @@ class NoticeBar(QFrame):
         needed = self._text.heightForWidth(width)
         self._scrolled.setFixedHeight(max(self._text.fontMetrics().height(), min(needed, most)))
         self.fitted.emit()
+
+
+class _Remedies(QWidget):
+    """A button for each remedy, side by side as far as there is room."""
+
+    def __init__(self, wanted: SignalInstance) -> None:
+        super().__init__()
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        words: dict[Remedy, tuple[str, str]] = {
+            "try_again": ("compactAgainButton", self.tr("Try again")),
+            "without_model": ("compactWithoutModelButton", self.tr("Compact without a model")),
+            "read_refused": ("readRefusedButton", self.tr("Read the refused summary")),
+            "compact": ("compactFirstButton", self.tr("Compact earlier context")),
+            "send_again": ("compactAndSendButton", self.tr("Compact and send again")),
+        }
+        self._buttons: dict[Remedy, QPushButton] = {}
+        for remedy, (name, text) in words.items():
+            button = self._buttons[remedy] = QPushButton(text, self)
+            button.setObjectName(name)
+            button.setProperty("notice", True)
+            button.setProperty("remedy", True)
+            button.setAutoDefault(True)  # for Enter
+            button.clicked.connect(lambda _=False, remedy=remedy: wanted.emit(remedy))
+        self.hide()
+
+    def show_remedies(self, remedies: tuple[Remedy, ...]) -> None:
+        """Show these."""
+        for remedy, button in self._buttons.items():
+            button.setVisible(remedy in remedies)
+        self.setVisible(bool(remedies))
+        self._arrange()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Arrange them anew."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        x = y = height = 0
+        for button in self._buttons.values():
+            if button.isHidden():
+                continue
+            size = button.sizeHint()
+            if x and x + size.width() > self.width():
+                x, y = 0, y + height
+            height = size.height()
+            place = QRect(QPoint(self.width() - x - size.width() if self.isRightToLeft() else x, y), size)
+            button.setGeometry(place)
+            x += size.width() + REMEDY_GAP
+        self.setFixedHeight(y + height)

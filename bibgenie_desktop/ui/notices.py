@@ -8,18 +8,27 @@ from typing import Any
 from PySide6.QtCore import QObject
 
 from .chat.conversation import Conversation
+from .chat.remedies import Remedy
 from .notice import NoticeKind
 from .open_chats import OpenChats
 
 
 class Notices(QObject):
-    """Knows what is to be said; `show` is called with the sentence, "" for none, and its kind.
+    """Knows what is to be said; `show` is called with the sentence, "" for none, and its kind; before it `offer` with
+    what can be done about it.
 
     What is set is shown with the next `tell`.
     """
 
-    def __init__(self, chats: OpenChats, show: Callable[[str, NoticeKind], Any], parent: QObject) -> None:
+    def __init__(
+        self,
+        chats: OpenChats,
+        show: Callable[[str, NoticeKind], Any],
+        offer: Callable[[tuple[Remedy, ...]], Any],
+        parent: QObject,
+    ) -> None:
         super().__init__(parent)
+        self._offer = offer
         self._chats = chats
         self._show = show
         self._engine = ""
@@ -56,4 +65,7 @@ class Notices(QObject):
             sentence, kind = shown.damage, "damage"
         elif not sentence and shown.told and not self.draft:
             sentence, kind = shown.told, "quiet"
+        remedies = shown.remedies
+        suits = remedies is not None and kind == "problem" and sentence == shown.notice and remedies.suit(sentence)
+        self._offer(remedies.kinds if remedies is not None and suits else ())
         self._show(sentence or self.draft, kind)

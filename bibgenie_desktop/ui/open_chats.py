@@ -1,4 +1,4 @@
-"""Which chats the window holds: the one that is shown, and those in which an answer streams or is to come. No Qt."""
+"""Which chats the window holds: the one that is shown, and those that are at work. No Qt."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class OpenChats:
         return any(conversation.busy for conversation in self.each if conversation.session_id == session_id)
 
     def show(self, conversation: Conversation) -> None:
-        """Show another chat. The one before is held on only while it is busy."""
+        """Show another chat. The one before is held on only while it is at work."""
         left, self.shown = self.shown, conversation
-        if left.session_id and not left.busy:
+        if left.session_id and not left.at_work:
             self.let_go(left.session_id)
         if conversation.session_id:
             self.hold(conversation)
@@ -49,6 +49,6 @@ class OpenChats:
         self._held.pop(session_id, None)
 
     def let_go_idle(self, conversation: Conversation) -> None:
-        """Hold a chat no more that is neither shown nor busy."""
-        if conversation is not self.shown and not conversation.busy:
+        """Hold a chat no more that is neither shown nor at work."""
+        if conversation is not self.shown and not conversation.at_work:
             self.let_go(conversation.session_id)

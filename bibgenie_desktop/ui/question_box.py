@@ -32,6 +32,11 @@ class QuestionBox(QPlainTextEdit):
         self.document().setDefaultTextOption(option)
         self.document().contentsChange.connect(self._look_for_long_lines)
 
+    @property
+    def composing(self) -> bool:
+        """Whether an input method composes something."""
+        return self._composing
+
     def show_text(self, text: str) -> None:
         """Hold this text instead; there is nothing to undo then."""
         self._prepare_for(text)

@@ -64,6 +64,17 @@ class Queue:
         else:
             self.put_back(conversation)
 
+    def compaction_ended(self, conversation: Conversation, *, sends: bool) -> None:
+        """Send what waited for the end of a compaction, or put it back. What waits for an answer goes on waiting."""
+        if not conversation.queue or conversation.busy:
+            return
+        if sends:
+            text = conversation.queue.pop(0)
+            self._send(conversation, text)
+            self._changed(conversation)
+        else:
+            self.put_back(conversation)
+
     def keep(self, conversation: Conversation) -> None:
         """Have what waits kept with the draft of its chat."""
         if not conversation.session_id and conversation not in self._unborn:
@@ -77,6 +88,13 @@ class Queue:
         self._unborn = [each for each in self._unborn if each is not conversation]
         self._drafts.hold(NEW_CHAT, "\n\n".join(text for each in self._unborn for text in each.queue))
         self.keep(conversation)
+
+    def move(self, conversation: Conversation, to: Conversation) -> None:
+        """What waits in a chat waits in another one, which is the same session."""
+        if conversation.queue:
+            to.queue += conversation.queue
+            conversation.queue.clear()
+            self._changed(to)
 
     def _changed(self, conversation: Conversation) -> None:
         self.keep(conversation)

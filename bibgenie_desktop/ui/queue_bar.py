@@ -1,4 +1,5 @@
-"""The questions that wait for the end of an answer, above the composer: each can be changed or removed."""
+"""The questions that wait for the end of an answer, above the composer: each can be changed or removed. One that waits
+for a compaction can be taken back (U-2)."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ class QueueBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("queueBar")
-        told = QLabel(self.tr("Will be sent after this answer"))
+        self._told = told = QLabel(self.tr("Will be sent after this answer"))
         told.setObjectName("queueTold")
         told.setTextFormat(Qt.TextFormat.PlainText)
         told.setFont(sized(told.font(), 0.92))
@@ -57,6 +58,18 @@ class QueueBar(QFrame):
             row.addWidget(button)
         self._lines.append((line, label))
         return line
+
+    def set_frozen(self, frozen: bool) -> None:
+        """Whether what waits, waits for a compaction."""
+        waits = self.tr("Waits until the context is compacted") if frozen else self.tr("Will be sent after this answer")
+        self._told.setText(waits)
+        for number, (line, label) in enumerate(self._lines):
+            for button in line.findChildren(QPushButton):
+                is_edit = button.objectName() == f"queueEditButton{number}"
+                if is_edit:
+                    button.setText(self.tr("Take back") if frozen else self.tr("Edit"))
+                button.setVisible(is_edit or not frozen)
+                button.setAccessibleName(f"{button.text()}: {label.accessibleName()}")
 
     def show_questions(self, questions: Sequence[str]) -> None:
         """Show what waits, in the order in which it will be sent."""

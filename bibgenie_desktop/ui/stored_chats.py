@@ -68,6 +68,15 @@ class StoredChats:
         if not conversation.busy:
             self.open(conversation)
 
+    def is_on_its_way(self, session_id: str) -> bool:
+        """Whether a chat is being fetched, and its draft with it."""
+        return self._opening.is_on_its_way(session_id)
+
+    def came_to_rest(self, conversation: Conversation) -> None:
+        """No answer is to come in a chat any more: the one that is shown is read if it may be another one by now."""
+        if conversation is self._chats.shown and conversation.stale:
+            self.read_again(conversation)
+
     def take(self, event: StoredEvent) -> None:
         """Take an event: a piece of a branch, or that one changed here or elsewhere."""
         match event:
@@ -112,13 +121,25 @@ class StoredChats:
         self._trees.changed(event.session_id)
         is_beside = bool(event.added) and event.leaf_id not in event.added
         shown = self._chats.shown
-        if event.session_id == shown.session_id and (event.operation in OTHER_BRANCH or is_beside):
+        if event.session_id == shown.session_id and event.operation == "compact":
+            # A checkpoint is one more row: it stands in its place also while a question is on its way.
+            self.open(shown)
+        elif event.session_id == shown.session_id and (event.operation in OTHER_BRANCH or is_beside):
             self.read_again(shown)
+        else:
+            self._read_later(event.session_id)
 
     def _changed_elsewhere(self, session_ids: Sequence[str]) -> None:
         """Another window or command worked on these chats."""
         self._listing.ask()
         for session_id in session_ids:
             self._trees.changed(session_id)
+            self._read_later(session_id)
         if self._chats.shown.session_id in session_ids:
             self.read_again(self._chats.shown)
+
+    def _read_later(self, session_id: str) -> None:
+        """A chat that is held and not shown, in which no answer streams, is read when it is shown again."""
+        held = self._chats.get(session_id)
+        if held is not None and held is not self._chats.shown and not held.busy:
+            held.loaded = False

@@ -17,7 +17,8 @@ COLUMN_FIGURES = 76
 
 @dataclass(frozen=True, slots=True)
 class Colours:
-    """The colours of one theme, each as `#rrggbb`."""
+    """The colours of one theme, each as `#rrggbb`. `faint` is for what cannot be pressed, `shares` are
+    those of what the context is full of."""
 
     paper: str
     side: str
@@ -32,6 +33,8 @@ class Colours:
     verified: str
     doubtful: str
     selection: str
+    faint: str
+    shares: tuple[str, ...]
 
 
 LIGHT = Colours(
@@ -48,6 +51,8 @@ LIGHT = Colours(
     verified="#2e7a4e",
     doubtful="#946214",
     selection="#ead3d5",
+    faint="#a9abae",
+    shares=("#8a93ac", "#b98a5f", "#c8727d", "#5f86b3", "#74a862", "#eceae5", "#c9c5bd"),
 )
 DARK = Colours(
     paper="#191b1e",
@@ -63,6 +68,8 @@ DARK = Colours(
     verified="#6fbf8b",
     doubtful="#d5a257",
     selection="#5a3439",
+    faint="#646a72",
+    shares=("#7d88a8", "#b3875f", "#cf7b86", "#5c88bd", "#77ad66", "#2a2d32", "#4a4f57"),
 )
 
 
@@ -96,6 +103,17 @@ class Theme(QObject):
         if dark != self._dark:
             self._dark = dark
             self.changed.emit()
+
+
+def mixed(one: str, other: str, share: float) -> str:
+    """The colour between two, `share` of the way to the other."""
+    first, last = QColor(one), QColor(other)
+    parts = (
+        (first.red(), last.red()),
+        (first.green(), last.green()),
+        (first.blue(), last.blue()),
+    )
+    return QColor(*(round(begin + (end - begin) * share) for begin, end in parts)).name()
 
 
 def sized(font: QFont, ratio: float) -> QFont:
@@ -265,6 +283,44 @@ def style_sheet(colours: Colours) -> str:
             background: {c.chip}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
             border-bottom: 1px solid {c.line};
         }}
+        QFrame#compactionBanner {{
+            background: {c.tint}; border: none; border-top-left-radius: 9px; border-top-right-radius: 9px;
+            border-bottom: 1px solid {c.line};
+        }}
+        QLabel#compactionText {{ color: {c.text}; background: transparent; }}
+        QLabel#compactionProgress {{ color: {c.muted}; background: transparent; }}
+        QPushButton[notice="true"]:disabled {{ color: {c.muted}; }}
+        QPushButton[remedy="true"] {{ padding: 2px 0px; }}
+        QPushButton#compactionCancelButton {{ text-align: right; }}
+        QFrame#contextPopover {{ background: {c.paper}; border: 1px solid {c.line}; border-radius: 8px; }}
+        QLabel#contextHead {{ color: {c.text}; font-weight: 600; }}
+        QLabel#contextShare, QLabel#contextTokens, QLabel#contextSum {{ color: {c.text}; }}
+        QLabel#contextNotes, QLabel#contextWhyNot {{ color: {c.muted}; }}
+        QPushButton#compactNowButton {{
+            color: {c.on_accent}; background: {c.accent}; border: 2px solid {c.accent}; border-radius: 7px;
+            padding: 5px 16px; font-weight: 600;
+        }}
+        QPushButton#compactNowButton:disabled {{ color: {c.muted}; background: {c.bubble}; border-color: {c.bubble}; }}
+        QPushButton#compactNowButton:focus {{ border-color: {c.text}; }}
+        QToolButton#compactButton {{
+            color: {c.muted}; background: transparent; border: 1px solid transparent; border-radius: 6px;
+            padding: 3px 6px;
+        }}
+        QToolButton#compactButton:hover {{ background: {c.bubble}; color: {c.text}; }}
+        QToolButton#compactButton:disabled {{ color: {c.faint}; background: transparent; }}
+        QToolButton#compactButton:focus {{ border-color: {c.accent}; }}
+        QToolButton#modelPicker:disabled {{ color: {c.faint}; background: transparent; }}
+        QDialog QTabWidget::pane {{ border: none; border-top: 1px solid {c.line}; }}
+        QDialog QTabBar {{ qproperty-drawBase: 0; }}
+        QDialog QTabBar::tab {{
+            color: {c.muted}; background: transparent; border: none; border-bottom: 2px solid transparent;
+            padding: 6px 12px;
+        }}
+        QDialog QTabBar::tab:selected {{ color: {c.text}; border-bottom-color: {c.accent}; }}
+        QDialog QTabBar::tab:focus {{ color: {c.accent}; }}
+        QLabel#checkpointTitle {{ color: {c.text}; font-weight: 600; }}
+        QLabel#checkpointTold, QLabel#checkpointFact {{ color: {c.muted}; }}
+        QDialog QPushButton:disabled {{ color: {c.muted}; background: {c.chip}; }}
         QLabel#queueTold {{ color: {c.muted}; }}
         QLabel#queuedQuestion {{ color: {c.text}; }}
         QPushButton[queue="true"] {{ color: {c.accent}; background: transparent; border: none; padding: 1px 6px; }}

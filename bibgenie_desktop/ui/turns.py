@@ -20,6 +20,7 @@ from ..protocol.events import (
 from .asking import Asking
 from .branching import Branching
 from .chat.conversation import Conversation
+from .chat.remedies import OVERFLOW, Remedies
 from .drafts import Drafts
 from .notices import Notices
 from .open_chats import OpenChats
@@ -79,7 +80,7 @@ class Turns(QObject):
         self._branching = branching
         self._notices = notices
         self._window = window
-        self._asking = Asking(outgoing)
+        self._asking = Asking(outgoing, lambda session_id: not stored.is_on_its_way(session_id))
         self.queue = Queue(drafts, self._ask_queued, window.tell_queue)
         """Questions that wait for the end of an answer."""
 
@@ -133,14 +134,25 @@ class Turns(QObject):
             self._drafts.taken(event.session_id)
         title = self._titles.of(event.session_id, event.title)
         conversation.started(event.session_id, title, event.node_id, event.model)
-        self._chats.hold(conversation)
-        self._branching.adopt(conversation)
         if is_new:
             self.queue.began(conversation)
             self._drafts.began(event.session_id, moves=conversation is self._chats.shown)
+        conversation = self._where_it_goes_on(conversation, event)
+        self._chats.hold(conversation)
+        self._branching.adopt(conversation)
         if conversation is self._chats.shown:
             self._window.tell_conversation(conversation)
         self._window.tell_busy()
+
+    def _where_it_goes_on(self, asked: Conversation, event: TurnStarted) -> Conversation:
+        """The chat in which an answer is shown: not the one that asked, where the stored one was opened before this
+        was told, from the list say."""
+        opened = self._chats.get(event.session_id)
+        if opened is None or opened is asked:
+            return asked
+        opened.began(event)
+        self.queue.move(asked, opened)
+        return opened
 
     def began_anew(self, conversation: Conversation) -> None:
         """An answer that was asked for anew begins."""
@@ -152,6 +164,8 @@ class Turns(QObject):
         """The engine refused a command; tells whether it was a question."""
         asked = self._asking.ended(event.request)
         if asked is not None:
+            if event.code == OVERFLOW:
+                asked.conversation.remedies = Remedies(event.sentence, ("send_again",))
             self._return(asked.conversation, event.sentence)
         return asked is not None
 
@@ -170,8 +184,7 @@ class Turns(QObject):
             self._return(conversation, "")
 
     def _ended(self, conversation: Conversation, event: TurnFinished | TurnFailed) -> None:
-        if conversation is self._chats.shown and conversation.stale:
-            self._stored.read_again(conversation)
+        self._stored.came_to_rest(conversation)
         self.queue.answer_ended(conversation, event)
         self._chats.let_go_idle(conversation)
         self._notices.tell()
@@ -184,4 +197,5 @@ class Turns(QObject):
         self._window.tell_draft(session_id, self._drafts.put_above(session_id, conversation.take_back()))
         # A chat that never became one is not come back to: the person is told where they are.
         self._notices.say(conversation if session_id else self._chats.shown, sentence)
+        self._stored.came_to_rest(conversation)
         self._window.tell_busy()

@@ -16,11 +16,12 @@ from .chat.body import RenderBody
 from .chat.conversation import Conversation
 from .chat.view import MessageList
 from .chat_pane import ChatPane
+from .compaction_actions import CompactionActions
 from .composer_panel import ComposerPanel
 from .controller import Controller
 from .empty_page import EmptyPage
 from .find_bar import FindBar
-from .icons import fork_icon
+from .icons import fold_icon, fork_icon
 from .labels import plain_line
 from .link_dialog import LinkQuestions
 from .links import LinkRouter
@@ -76,6 +77,8 @@ class MainWindow(QMainWindow):
         self._branches = BranchPanel(theme, clock, make_timer)
         self._status = StatusLine(make_timer)
         self._actions = make_actions(self)
+        self._panel.set_compact_action(self._actions.compact)
+        self._panel.banner.set_look(make_timer)
         self._chat = ChatPane(
             self._actions.branch_map,
             self._find_bar,
@@ -93,6 +96,9 @@ class MainWindow(QMainWindow):
         self._connect_actions()
         self._session_actions = SessionActions(
             self, controller, self._actions, self._side, self.message_list, self._find_bar, self._branches
+        )
+        self._compaction_actions = CompactionActions(
+            self, controller, self._actions, self._panel, self.message_list, answers, theme, clock
         )
         self._session_actions.exchange.answered.connect(self.show_answer)
         self._restyle()
@@ -151,7 +157,10 @@ class MainWindow(QMainWindow):
             self._branches.map,
             self.message_list,
             self.composer,
+            self._panel.banner.button,
             self._panel.model_picker,
+            self._panel.meter,
+            self._panel.compact_button,
             self._panel.send_button,
             self._panel.stop_button,
         )
@@ -346,7 +355,7 @@ class MainWindow(QMainWindow):
 
     def _show_busy(self, busy: bool) -> None:
         self._panel.show_busy(busy)
-        self._actions.stop.setEnabled(busy)
+        self._actions.stop.setEnabled(busy or self._controller.conversation.compacting)
 
     def _show_progress(self, progress: LibraryProgress) -> None:
         self._status.show_library(progress)
@@ -364,5 +373,7 @@ class MainWindow(QMainWindow):
         self._side.set_colours(colours)
         self._branches.set_colours(colours)
         self._actions.branch_map.setIcon(fork_icon(colours.muted))
+        self._actions.compact.setIcon(fold_icon(colours.muted))
         self._panel.set_colours(colours)
+        self._compaction_actions.set_colours(colours)
         self._find_bar.set_colour(colours.muted)

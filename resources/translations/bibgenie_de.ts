@@ -93,6 +93,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Dieser Chat ist beschädigt und kann nur gelesen werden.</translation>
     </message>
     <message>
+        <source>Not while earlier context is compacted.</source>
+        <translation>Nicht, solange früherer Kontext verdichtet wird.</translation>
+    </message>
+    <message>
         <source>An answer still streams in this chat: wait for it or stop it.</source>
         <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
     </message>
@@ -184,6 +188,18 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Bild</translation>
     </message>
     <message>
+        <source>view</source>
+        <translation>ansehen</translation>
+    </message>
+    <message>
+        <source>What the model sees of earlier messages</source>
+        <translation>Was das Modell von früheren Nachrichten sieht</translation>
+    </message>
+    <message>
+        <source>View the checkpoint</source>
+        <translation>Die Zusammenfassung ansehen</translation>
+    </message>
+    <message>
         <source>Earlier context compacted</source>
         <translation>Früherer Kontext verdichtet</translation>
     </message>
@@ -194,6 +210,18 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>sending…</source>
         <translation>wird gesendet…</translation>
+    </message>
+    <message>
+        <source>without a model</source>
+        <translation>ohne Modell</translation>
+    </message>
+    <message>
+        <source>part of the summary</source>
+        <translation>Teil der Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>kept word for word from here</source>
+        <translation>ab hier im Wortlaut erhalten</translation>
     </message>
     <message>
         <source>Version {number} of {count}</source>
@@ -246,6 +274,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>An answer still streams in this chat: wait for it or stop it.</source>
         <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+    </message>
+    <message>
+        <source>Not while earlier context is compacted.</source>
+        <translation>Nicht, solange früherer Kontext verdichtet wird.</translation>
     </message>
     <message>
         <source>This chat is damaged and can only be read: continue in a new chat.</source>
@@ -333,6 +365,257 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     </message>
 </context>
 <context>
+    <name>Checkpoint</name>
+    <message>
+        <source>Nothing.</source>
+        <translation>Nichts.</translation>
+    </message>
+    <message>
+        <source>Both summaries say the same.</source>
+        <translation>Beide Zusammenfassungen sagen dasselbe.</translation>
+    </message>
+</context>
+<context>
+    <name>CheckpointInspector</name>
+    <message>
+        <source>Checkpoint</source>
+        <translation>Prüfpunkt</translation>
+    </message>
+    <message>
+        <source>The summary</source>
+        <translation>Die Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>The questions it stands for</source>
+        <translation>Die Fragen, für die sie steht</translation>
+    </message>
+    <message>
+        <source>What is different from the one before</source>
+        <translation>Was anders ist als in der vorigen</translation>
+    </message>
+    <message>
+        <source>Summary</source>
+        <translation>Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>What it replaced</source>
+        <translation>Was sie ersetzt</translation>
+    </message>
+    <message>
+        <source>Difference</source>
+        <translation>Unterschied</translation>
+    </message>
+    <message>
+        <source>Where it comes from</source>
+        <translation>Woher sie kommt</translation>
+    </message>
+    <message>
+        <source>Rebuild from the sources</source>
+        <translation>Aus den Quellen neu aufbauen</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
+    </message>
+    <message>
+        <source>What the model sees of earlier messages</source>
+        <translation>Was das Modell von früheren Nachrichten sieht</translation>
+    </message>
+    <message>
+        <source>Reading…</source>
+        <translation>Wird gelesen…</translation>
+    </message>
+    <message>
+        <source>The checkpoint is not read yet.</source>
+        <translation>Die Zusammenfassung ist noch nicht gelesen.</translation>
+    </message>
+    <message>
+        <source>Write the summary anew from the stored messages, not from the summary before it</source>
+        <translation>Die Zusammenfassung neu aus den gespeicherten Nachrichten schreiben, nicht aus der vorigen Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>What it replaced ({count})</source>
+        <translation>Was sie ersetzt ({count})</translation>
+    </message>
+    <message>
+        <source>This is the first checkpoint on its branch: there is none before it.</source>
+        <translation>Dies ist die erste Zusammenfassung auf ihrem Zweig: Vor ihr gibt es keine.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens</source>
+        <translation>{tokens} Token</translation>
+    </message>
+    <message>
+        <source>not known</source>
+        <translation>nicht bekannt</translation>
+    </message>
+    <message>
+        <source>How it came to be</source>
+        <translation>Wie sie entstand</translation>
+    </message>
+    <message>
+        <source>Why</source>
+        <translation>Warum</translation>
+    </message>
+    <message>
+        <source>Model</source>
+        <translation>Modell</translation>
+    </message>
+    <message>
+        <source>none</source>
+        <translation>keines</translation>
+    </message>
+    <message>
+        <source>Version of the prompt</source>
+        <translation>Fassung der Anweisung</translation>
+    </message>
+    <message>
+        <source>Generation</source>
+        <translation>Generation</translation>
+    </message>
+    <message>
+        <source>Tokens of the context</source>
+        <translation>Token des Kontexts</translation>
+    </message>
+    <message>
+        <source>Took</source>
+        <translation>Dauer</translation>
+    </message>
+    <message>
+        <source>{seconds} s</source>
+        <translation>{seconds} s</translation>
+    </message>
+    <message>
+        <source>Cost</source>
+        <translation>Kosten</translation>
+    </message>
+    <message>
+        <source>Checks</source>
+        <translation>Prüfungen</translation>
+    </message>
+    <message>
+        <source>Summarised by a model</source>
+        <translation>Von einem Modell zusammengefasst</translation>
+    </message>
+    <message>
+        <source>Carried over unchanged</source>
+        <translation>Unverändert übernommen</translation>
+    </message>
+    <message>
+        <source>Rebuilt from the stored messages</source>
+        <translation>Aus den gespeicherten Nachrichten neu aufgebaut</translation>
+    </message>
+    <message>
+        <source>Taken over from another branch</source>
+        <translation>Von einem anderen Zweig übernommen</translation>
+    </message>
+    <message>
+        <source>Put together without a model</source>
+        <translation>Ohne Modell zusammengestellt</translation>
+    </message>
+    <message>
+        <source>Changed by a person</source>
+        <translation>Von einem Menschen geändert</translation>
+    </message>
+    <message>
+        <source>You asked for it</source>
+        <translation>Auf Wunsch</translation>
+    </message>
+    <message>
+        <source>By itself, after an answer</source>
+        <translation>Von selbst, nach einer Antwort</translation>
+    </message>
+    <message>
+        <source>By itself, to make room for a question</source>
+        <translation>Von selbst, um Platz für eine Frage zu schaffen</translation>
+    </message>
+</context>
+<context>
+    <name>Compacting</name>
+    <message>
+        <source>Earlier context is being compacted already.</source>
+        <translation>Früherer Kontext wird bereits verdichtet.</translation>
+    </message>
+    <message>
+        <source>This chat is damaged and can only be read.</source>
+        <translation>Dieser Chat ist beschädigt und kann nur gelesen werden.</translation>
+    </message>
+    <message>
+        <source>An answer still streams in this chat: wait for it or stop it.</source>
+        <translation>In diesem Chat läuft noch eine Antwort: abwarten oder stoppen.</translation>
+    </message>
+    <message>
+        <source>There is nothing to compact yet.</source>
+        <translation>Noch gibt es nichts zu verdichten.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer yet.</source>
+        <translation>Die Engine antwortet noch nicht.</translation>
+    </message>
+    <message>
+        <source>One question waits already: take it back to change it.</source>
+        <translation>Eine Frage wartet schon: zum Ändern bitte zurückholen.</translation>
+    </message>
+    <message>
+        <source>The engine ended while earlier context was compacted; the chat is shown as it is stored.</source>
+        <translation>Die Engine endete, während früherer Kontext verdichtet wurde; der Chat wird so gezeigt, wie er gespeichert ist.</translation>
+    </message>
+    <message>
+        <source>Your question was not sent.</source>
+        <translation>Die Frage wurde nicht gesendet.</translation>
+    </message>
+</context>
+<context>
+    <name>CompactionActions</name>
+    <message>
+        <source>Sum up earlier messages, so that there is room for more</source>
+        <translation>Frühere Nachrichten zusammenfassen, damit Platz für mehr ist</translation>
+    </message>
+    <message>
+        <source>Not while earlier context is compacted.</source>
+        <translation>Nicht, solange früherer Kontext verdichtet wird.</translation>
+    </message>
+    <message>
+        <source>The engine does not answer yet.</source>
+        <translation>Die Engine antwortet noch nicht.</translation>
+    </message>
+</context>
+<context>
+    <name>CompactionBanner</name>
+    <message>
+        <source>Compacting earlier context…</source>
+        <translation>Früherer Kontext wird verdichtet…</translation>
+    </message>
+    <message>
+        <source>Cancel compacting; the chat stays as it is (Esc)</source>
+        <translation>Das Verdichten abbrechen; der Chat bleibt, wie er ist (Esc)</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>Abbrechen</translation>
+    </message>
+    <message>
+        <source>Cancelling…</source>
+        <translation>Wird abgebrochen…</translation>
+    </message>
+    <message>
+        <source>piece {number} of {count}</source>
+        <translation>Stück {number} von {count}</translation>
+    </message>
+    <message>
+        <source>checking</source>
+        <translation>wird geprüft</translation>
+    </message>
+    <message>
+        <source>writing it a second time</source>
+        <translation>wird ein zweites Mal geschrieben</translation>
+    </message>
+    <message>
+        <source>storing</source>
+        <translation>wird gespeichert</translation>
+    </message>
+</context>
+<context>
     <name>Composer</name>
     <message>
         <source>Question</source>
@@ -369,9 +652,115 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <source>Enter lets it wait for the end of this answer</source>
         <translation>Enter lässt die Frage bis zum Ende dieser Antwort warten</translation>
     </message>
+    <message>
+        <source>Enter lets it wait until the context is compacted</source>
+        <translation>Enter lässt die Frage warten, bis der Kontext verdichtet ist</translation>
+    </message>
+</context>
+<context>
+    <name>ContextMeter</name>
+    <message>
+        <source>How full the context is, is not known yet</source>
+        <translation>Wie voll der Kontext ist, ist noch nicht bekannt</translation>
+    </message>
+    <message>
+        <source>{percent} %</source>
+        <translation>{percent} %</translation>
+    </message>
+    <message>
+        <source>Context: {percent} % full</source>
+        <translation>Kontext: zu {percent} % voll</translation>
+    </message>
+    <message>
+        <source>estimated</source>
+        <translation>geschätzt</translation>
+    </message>
+    <message>
+        <source>counted by the provider</source>
+        <translation>vom Anbieter gezählt</translation>
+    </message>
+    <message>
+        <source>{tokens} of {limit} tokens that {model} is sent at most, {counted}</source>
+        <translation>{tokens} von {limit} Token, die {model} höchstens gesendet werden, {counted}</translation>
+    </message>
+</context>
+<context>
+    <name>ContextPopover</name>
+    <message>
+        <source>What the context is full of</source>
+        <translation>Wovon der Kontext voll ist</translation>
+    </message>
+    <message>
+        <source>Compact now</source>
+        <translation>Jetzt verdichten</translation>
+    </message>
+    <message>
+        <source>How full the context is, is not known yet.</source>
+        <translation>Wie voll der Kontext ist, ist noch nicht bekannt.</translation>
+    </message>
+    <message>
+        <source>The context is {percent} % full</source>
+        <translation>Der Kontext ist zu {percent} % voll</translation>
+    </message>
+    <message>
+        <source>{tokens} of {limit} tokens, estimated</source>
+        <translation>{tokens} von {limit} Token, geschätzt</translation>
+    </message>
+    <message>
+        <source>{tokens} of {limit} tokens, counted by the provider</source>
+        <translation>{tokens} von {limit} Token, vom Anbieter gezählt</translation>
+    </message>
+    <message>
+        <source>Compaction begins by itself at {tokens}, the line in the bar.</source>
+        <translation>Verdichtet wird von selbst ab {tokens}, dem Strich im Balken.</translation>
+    </message>
+    <message>
+        <source>How much {model} takes is not known: a window of {tokens} tokens is assumed.</source>
+        <translation>Wie viel {model} fasst, ist nicht bekannt: Angenommen wird ein Fenster von {tokens} Token.</translation>
+    </message>
+    <message>
+        <source>The provider refused {tokens} tokens before: less than that is sent.</source>
+        <translation>Der Anbieter hat schon einmal {tokens} Token abgelehnt: Gesendet wird weniger.</translation>
+    </message>
+    <message>
+        <source>{tokens} tokens were last read from the provider's cache.</source>
+        <translation>{tokens} Token wurden zuletzt aus dem Zwischenspeicher des Anbieters gelesen.</translation>
+    </message>
+    <message>
+        <source>Instructions</source>
+        <translation>Anweisungen</translation>
+    </message>
+    <message>
+        <source>Tools</source>
+        <translation>Werkzeuge</translation>
+    </message>
+    <message>
+        <source>Summary of earlier context</source>
+        <translation>Zusammenfassung des früheren Kontexts</translation>
+    </message>
+    <message>
+        <source>Messages, word for word</source>
+        <translation>Nachrichten im Wortlaut</translation>
+    </message>
+    <message>
+        <source>Draft</source>
+        <translation>Entwurf</translation>
+    </message>
+    <message>
+        <source>Free</source>
+        <translation>Frei</translation>
+    </message>
+    <message>
+        <source>Kept free for the answer</source>
+        <translation>Für die Antwort freigehalten</translation>
+    </message>
 </context>
 <context>
     <name>Controller</name>
+    <message>
+        <source>Not while earlier context is compacted.</source>
+        <translation>Nicht, solange früherer Kontext verdichtet wird.</translation>
+    </message>
     <message>
         <source>The question is empty: write one.</source>
         <translation>Es steht noch keine Frage da: bitte eine schreiben.</translation>
@@ -581,6 +970,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>An answer still streams in this chat: stop it before you delete the chat.</source>
         <translation>In diesem Chat läuft noch eine Antwort: vor dem Löschen bitte stoppen.</translation>
+    </message>
+    <message>
+        <source>Earlier context is compacted in this chat: cancel that before you delete the chat.</source>
+        <translation>In diesem Chat wird früherer Kontext verdichtet: bitte abbrechen, bevor der Chat gelöscht wird.</translation>
     </message>
     <message>
         <source>The engine does not answer at the moment: nothing was changed. Try again later.</source>
@@ -838,6 +1231,18 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
         <translation>Nä&amp;chste Fassung</translation>
     </message>
     <message>
+        <source>Compact e&amp;arlier context</source>
+        <translation>Früheren Kontext ver&amp;dichten</translation>
+    </message>
+    <message>
+        <source>Sho&amp;w how full the context is</source>
+        <translation>Z&amp;eigen, wie voll der Kontext ist</translation>
+    </message>
+    <message>
+        <source>&amp;View the newest checkpoint</source>
+        <translation>D&amp;ie neueste Zusammenfassung ansehen</translation>
+    </message>
+    <message>
         <source>&amp;Last question again</source>
         <translation>&amp;Letzte Frage noch einmal</translation>
     </message>
@@ -872,6 +1277,10 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>Map</source>
         <translation>Karte</translation>
+    </message>
+    <message>
+        <source>Compact</source>
+        <translation>Verdichten</translation>
     </message>
     <message>
         <source>Copy</source>
@@ -1107,6 +1516,33 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>Remove</source>
         <translation>Entfernen</translation>
+    </message>
+    <message>
+        <source>Waits until the context is compacted</source>
+        <translation>Wartet, bis der Kontext verdichtet ist</translation>
+    </message>
+    <message>
+        <source>Take back</source>
+        <translation>Zurückholen</translation>
+    </message>
+</context>
+<context>
+    <name>RefusedSummaryDialog</name>
+    <message>
+        <source>The refused summary</source>
+        <translation>Die abgelehnte Zusammenfassung</translation>
+    </message>
+    <message>
+        <source>The summary that was refused</source>
+        <translation>Die Zusammenfassung, die abgelehnt wurde</translation>
+    </message>
+    <message>
+        <source>Use it all the same</source>
+        <translation>Trotzdem verwenden</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>Schließen</translation>
     </message>
 </context>
 <context>
@@ -1371,6 +1807,29 @@ Gemacht mit Qt {qt} und Python {python}.</translation>
     <message>
         <source>The file is no PDF or EPUB by what it holds.</source>
         <translation>Dem Inhalt nach ist die Datei weder PDF noch EPUB.</translation>
+    </message>
+</context>
+<context>
+    <name>_Remedies</name>
+    <message>
+        <source>Try again</source>
+        <translation>Erneut versuchen</translation>
+    </message>
+    <message>
+        <source>Compact without a model</source>
+        <translation>Ohne Modell verdichten</translation>
+    </message>
+    <message>
+        <source>Read the refused summary</source>
+        <translation>Die abgelehnte Zusammenfassung lesen</translation>
+    </message>
+    <message>
+        <source>Compact earlier context</source>
+        <translation>Früheren Kontext verdichten</translation>
+    </message>
+    <message>
+        <source>Compact and send again</source>
+        <translation>Verdichten und erneut senden</translation>
     </message>
 </context>
 </TS>

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from sqlalchemy import Connection
@@ -22,6 +22,7 @@ from bibgenie_desktop.store.leases import LeaseStore
 from bibgenie_desktop.store.operations import OperationStore
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import NEW_SESSION, SessionStore
+from tests.store.compactions import checkpoint_on, expected_of, ready, run_of
 
 ENDINGS: tuple[StopReason, ...] = ("stop", "stop", "stop", "length", "interrupted", "cancelled", "error")
 
@@ -185,6 +186,43 @@ async def recover(hand: Hand, session_id: str) -> Claim | None:
     return claimed(await hand.store.tree.recover(session_id))
 
 
+async def compact(hand: Hand, session_id: str) -> Claim | None:
+    branch = await hand.store.branch(session_id)
+    questions = [node.id for node in branch.nodes if node.role == "user"]
+    if len(questions) < 2:
+        return None
+    expected, new, run = await ready(hand.store, session_id, hand.chance.choice(questions[1:]))
+    run = replace(run, id=f"run-{hand.chance.randrange(1 << 60)}")
+    return claimed(await hand.store.compaction.commit(session_id, expected, new, run))
+
+
+async def compact_and_retry(hand: Hand, session_id: str) -> Claim | None:
+    branch = await hand.store.branch(session_id)
+    if not branch.nodes or branch.nodes[-1].role != "assistant":
+        return None
+    before = replace(branch, nodes=branch.nodes[:-1])
+    question = next(node.id for node in reversed(before.nodes) if node.role == "user")
+    run = run_of(session_id, id=f"run-{hand.chance.randrange(1 << 60)}")
+    compaction = (expected_of(await hand.store.session(session_id)), checkpoint_on(before, question), run)
+    return claimed(await hand.store.tree.retry(session_id, branch.nodes[-1].id, model="m", compaction=compaction))
+
+
+async def take_back(hand: Hand, session_id: str) -> Claim | None:
+    nodes = (await hand.store.branch(session_id)).nodes
+    questions = [node.id for node in nodes if node.role == "user" and node.parent_id is not None]
+    if not questions:
+        return None
+    text, known = f"taken back {hand.chance.randrange(1_000_000)}", await hand.store.drafts.read(session_id)
+    claim = claimed(await hand.store.tree.take_back(session_id, questions[-1], text))
+    return claim and replace(claim, draft=f"{text}\n\n{known}" if known.strip() else text)
+
+
+async def log_run(hand: Hand, session_id: str) -> Claim | None:
+    run = run_of(session_id, id=f"run-{hand.chance.randrange(1 << 60)}", outcome="failed", refused_text="x" * hand.size)
+    await hand.store.compaction.log(run)
+    return Claim("log_run", session_id)
+
+
 async def draft(hand: Hand, session_id: str) -> Claim | None:
     text = f"draft {hand.chance.randrange(1_000)}"
     await hand.store.drafts.save(session_id, text)
@@ -286,6 +324,10 @@ ACTS: dict[str, Callable[[Hand, str], Awaitable[Claim | None]]] = {
     "switch": switch,
     "give_up": give_up,
     "recover": recover,
+    "compact": compact,
+    "compact_and_retry": compact_and_retry,
+    "take_back": take_back,
+    "log_run": log_run,
     "draft": draft,
     "rename": rename,
     "acquire": acquire,
@@ -300,7 +342,7 @@ ACTS: dict[str, Callable[[Hand, str], Awaitable[Claim | None]]] = {
     "sweep": sweep,
     "wipe": wipe,
 }
-WEIGHTS = {"answer": 6, "ask": 3, "note": 3, "go_on": 4, "switch": 3, "give_up": 3, "recover": 3}
+WEIGHTS = {"answer": 6, "compact": 3, "ask": 3, "note": 3, "go_on": 4, "switch": 3, "give_up": 3, "recover": 3}
 """How often an act is chosen at random, beside 1."""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bibgenie_desktop.sessions.parts import TextPart
 from tests.store.acts import Hand
+from tests.store.compactions import compact
 from tests.store.histories import answer, ask, opened, talk
 
 WHERE = {
@@ -21,6 +22,10 @@ WHERE = {
     "switch": "talk",
     "give_up": "retried",
     "recover": "streaming",
+    "compact": "settled",
+    "compact_and_retry": "settled",
+    "take_back": "asked",
+    "log_run": "settled",
     "draft": "talk",
     "rename": "talk",
     "acquire": "talk",
@@ -56,6 +61,13 @@ async def prepare(path: Path) -> dict[str, str]:
         await store.append_assistant(
             interrupted, question, [TextPart("half")], model="m", usage=None, stop_reason="interrupted"
         )
+        settled, ids = await talk(store, 4)
+        await compact(store, settled, ids[2])
+        _, question = await ask(store, settled)
+        await answer(store, settled, question)
+        asked, _ = await talk(store, 1)
+        await ask(store, asked)
+        await store.drafts.save(asked, "typed meanwhile")
         deleted, ids = await talk(store, 2)
         await store.tree.fork(deleted, ids[1])
         await hand.do("propose", deleted)
@@ -70,5 +82,7 @@ async def prepare(path: Path) -> dict[str, str]:
         "streaming": streaming,
         "retried": retried,
         "interrupted": interrupted,
+        "settled": settled,
+        "asked": asked,
         "deleted": deleted,
     }

@@ -102,13 +102,13 @@ async def _wipe(path: Path) -> None:
 
 
 @pytest.mark.req("T-9")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_killed_before_any_of_its_statements_a_migration_was_never_begun(
     server: Mortals, tmp_path: Path, version: int, loops: Loops
 ) -> None:
     origin = older_history(tmp_path / "older.sqlite", version)
     stage = Stage(server, origin, tmp_path / "here", "open", "")
-    assert stage.whole.statements > 20
+    assert stage.whole.statements > 10
     points = range(1, stage.whole.statements + 1)
     for point in sorted({*random.Random(version).sample(points, min(len(points), loops(10, 10_000))), points[-1]}):
         assert stage.do(statement=point).signal == signal.SIGKILL
@@ -118,7 +118,7 @@ def test_killed_before_any_of_its_statements_a_migration_was_never_begun(
 
 
 @pytest.mark.req("T-9")
-@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("version", [1, 2, 3])
 def test_killed_within_a_write_a_migration_leaves_the_older_version_or_the_new_one(
     server: Mortals, tmp_path: Path, version: int, loops: Loops
 ) -> None:

@@ -25,7 +25,7 @@ from tests.store.writer import writing
 SESSION = "00000001"
 
 
-TURNS = {1: 2, 2: 3}
+TURNS = {1: 2, 2: 3, 3: 3}
 """The turns of that session in the dumps, by version."""
 
 

@@ -13,7 +13,7 @@ from bibgenie_desktop.sessions.branch import Path as BranchPath
 from bibgenie_desktop.store.changes import ForeignChanges
 from tests.discipline.lengths import Loops
 from tests.store.acts import Claim
-from tests.store.histories import ask, opened
+from tests.store.histories import ask, opened, talk
 from tests.store.promises import Promises
 from tests.store.whole import faults, nodes_of
 from tests.store.writer import writing
@@ -161,6 +161,33 @@ async def test_four_processes_that_do_anything_in_the_same_chats_lose_nothing(tm
     ]
     assert len(set(own)) == len(own)
     assert {name for name, _ in expected} <= seen
+
+
+@pytest.mark.req("C-9", "T-6")
+def test_of_two_processes_that_compact_one_chat_one_is_applied_and_one_is_stale(tmp_path: Path, loops: Loops) -> None:
+    path = tmp_path / "sessions.sqlite"
+    for round_ in range(loops(2, 40)):
+        session_id, ids = asyncio.run(talked(path, f"t{round_}"))
+        with ExitStack() as stack:
+            options = [(f"{name}{round_}", kept) for name, kept in (("a", ids[2]), ("b", ids[4]))]
+            writers = [
+                stack.enter_context(writing(path, "--session", session_id, "--prefix", prefix, "--compact", kept))
+                for prefix, kept in options
+            ]
+            assert [(writer.line(), writer.line()) for writer in writers] == [("ready", "prepared")] * 2
+            for writer in writers:
+                writer.tell()
+            assert sorted(line for writer in writers for line in writer.lines()) == ["applied", "stale"]
+        branch = asyncio.run(branch_of(path, session_id))
+        assert branch.damage is None
+        assert [node.id for node in branch.nodes[:-1]] == ids
+        assert len(branch.checkpoints) == 1
+        assert faults(path) == []
+
+
+async def talked(path: Path, prefix: str) -> tuple[str, list[str]]:
+    async with opened(path, prefix=prefix) as store:
+        return await talk(store, 3)
 
 
 @pytest.mark.req("T-6", "T-9")

@@ -18,7 +18,9 @@ TABLES = {
     "session_node": "session_id node_id visited",
     "checkpoint": "node_id kind first_kept_message_id summary generation trigger model prompt_version covered_from_id"
     " covered_to_id tokens_before tokens_after validation duration_ms cost created_at",
-    "compaction_run": "session_id trigger outcome reason checkpoint_id refused_text input_tokens output_tokens",
+    "compaction_run": "session_id trigger outcome reason checkpoint_id refused_text input_tokens output_tokens model"
+    " prompt_version kind generation tokens_before tokens_after requests cost",
+    "model_fact": "model route ceiling pairs updated_at",
     "ledger_entry": "id",
     "operation": "id",
     "draft": "session_id text attachments",

@@ -7,7 +7,7 @@ import sqlite3
 import tempfile
 from collections.abc import Coroutine, Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -22,9 +22,12 @@ from bibgenie_desktop.sessions.branch import NotAllowed
 from bibgenie_desktop.sessions.nodes import STABLE, STOP_REASONS, ChangeSet, StopReason
 from bibgenie_desktop.sessions.parts import Part, TextPart, ToolCallPart
 from bibgenie_desktop.sessions.tree import Versions
+from bibgenie_desktop.store.compaction import NEW_QUESTION
 from bibgenie_desktop.store.session_rows import UnknownSession
 from bibgenie_desktop.store.sessions import SessionStore
+from bibgenie_desktop.store.tree import Compaction
 from tests.discipline.lengths import Loops
+from tests.store.compactions import checkpoint_on, expected_of, run_of
 from tests.store.histories import START, counted_ids
 
 T = TypeVar("T")
@@ -82,6 +85,7 @@ class TreeMachine(RuleBasedStateMachine):
         self.pending: list[tuple[str, str]] = []
         self.texts = 0
         self.rows: dict[str, tuple[Any, ...]] = {}
+        self.kept: dict[str, str | None] = {}
 
     def run(self, job: Coroutine[Any, Any, T]) -> T:
         return self.runner.run(job)
@@ -383,33 +387,97 @@ class TreeMachine(RuleBasedStateMachine):
     @precondition(lambda self: self.open_chats())
     @rule(pick=picks, kept=picks)
     def compact(self, pick: int, kept: int) -> None:
-        """A checkpoint at the end of the branch, as only a compaction stores one; the answer to come hangs on it."""
+        """At any boundary, also one that is none."""
         identity, chat = self.chat(pick)
-        path, added = [*self.path_to(chat.leaf), None], self.new_id()
-        first_kept, text = path[kept % len(path)], self.new_text()
-        parts = f'[{{"type":"text","text":"{text}","citations":[]}}]'
-        with closing(sqlite3.connect(self.path)) as connection, connection:
-            connection.execute(
-                "INSERT INTO node VALUES (?, ?, 'checkpoint', ?, NULL, NULL, NULL, '')", (added, chat.leaf, parts)
-            )
-            connection.execute(
-                "INSERT INTO checkpoint (node_id, first_kept_message_id, kind, summary, generation, trigger, "
-                "created_at) VALUES (?, ?, 'model', '', 1, 'manual', '')",
-                (added, first_kept),
-            )
-            connection.execute("INSERT INTO session_node VALUES (?, ?, ?)", (identity, added, chat.revision + 1))
-            connection.execute(
-                "UPDATE session SET leaf_id = ?, branch_revision = branch_revision + 1 WHERE id = ?", (added, identity)
-            )
-            connection.execute(
-                "UPDATE stream_journal SET parent_id = ? WHERE session_id = ? AND parent_id = ?",
-                (added, identity, chat.leaf),
-            )
-        self.messages[added] = Message(chat.leaf, "checkpoint", text)
-        if chat.journal is not None and chat.journal.parent == chat.leaf:
-            streaming = (identity, chat.leaf)
-            self.pending = [(identity, added) if each == streaming else each for each in self.pending]
-            chat.journal.parent = added
+        path, text = self.path_to(chat.leaf), self.new_text()
+        first = [*path, None][kept % (len(path) + 1)]
+        job = self.store.compaction.commit(identity, *self.prepared(identity, path, first, text))
+        if chat.journal is not None or not self.may_keep(path, first):
+            return self.refused(job)
+        changes = self.run(job)
+        self.add_checkpoint(chat, changes.added[0], first, text)
+        return self.check(changes, "compact", identity, changes.added)
+
+    @precondition(lambda self: self.open_chats())
+    @rule(pick=picks, kept=picks)
+    def compact_and_retry(self, pick: int, kept: int) -> None:
+        identity, chat = self.chat(pick)
+        *path, last = self.path_to(chat.leaf)
+        if self.messages[last].role != "assistant":
+            return None
+        first, text, previous = path[kept % len(path)], self.new_text(), chat.leaf
+        compaction = self.prepared(identity, path, first, text)
+        job = self.store.tree.retry(identity, last, model="n", compaction=compaction)
+        if not self.may_keep(path, first):
+            return self.refused(job)
+        changes = self.run(job)
+        [added] = changes.added
+        self.add_checkpoint(chat, added, first, text, parent=path[-1])
+        self.begin(identity, added, previous)
+        return self.check(changes, "retry", identity, (added,))
+
+    @precondition(lambda self: self.open_chats())
+    @rule(pick=picks)
+    def compact_and_edit(self, pick: int) -> None:
+        identity, chat = self.chat(pick)
+        question = self.last_question(chat)
+        if question is None or self.messages[question].parent is None:
+            return
+        path = self.path_to(self.messages[question].parent)
+        asked, text = self.new_text(), self.new_text()
+        expected, new, run = self.prepared(identity, path, None, text)
+        new = replace(new, hangs_on=NEW_QUESTION, first_kept_message_id=NEW_QUESTION)
+        job = self.store.tree.edit(identity, question, [TextPart(asked)], model="n", compaction=(expected, new, run))
+        changes = self.run(job)
+        added, checkpoint = changes.added
+        self.messages[added] = Message(path[-1], "user", asked)
+        chat.visited[added] = 0
+        self.add_checkpoint(chat, checkpoint, added, text, parent=added)
+        self.begin(identity, checkpoint)
+        self.check(changes, "edit", identity, changes.added)
+
+    @precondition(lambda self: self.open_chats())
+    @rule(pick=picks)
+    def take_back(self, pick: int) -> None:
+        identity, chat = self.chat(pick)
+        question, text = self.last_question(chat), self.new_text()
+        if question is None or self.messages[question].parent is None:
+            return None
+        job = self.store.tree.take_back(identity, question, text)
+        if self.real(chat.leaf)[-1] != question or (chat.journal and chat.journal.parent != chat.leaf):
+            return self.refused(job)
+        changes = self.run(job)
+        chat.journal = None
+        chat.draft = f"{text}\n\n{chat.draft}" if chat.draft else text
+        self.move(chat, self.messages[question].parent or "")
+        return self.check(changes, "take_back", identity)
+
+    def prepared(self, identity: str, path: list[str], first: str | None, text: str) -> Compaction:
+        branch = self.run(self.store.branch(identity))
+        before = replace(branch, nodes=branch.nodes[: len(path)])
+        expected = expected_of(self.run(self.store.session(identity)))
+        return expected, checkpoint_on(before, first, summary=text), run_of(identity)
+
+    def boundary(self, path: list[str]) -> int:
+        """Where what no checkpoint covers begins."""
+        for place in range(len(path) - 1, -1, -1):
+            if path[place] in self.kept:
+                kept = self.kept[path[place]]
+                return place + 1 if kept is None else path.index(kept)
+        return 0
+
+    def may_keep(self, path: list[str], first: str | None) -> bool:
+        return first is None or (self.messages[first].role == "user" and path.index(first) >= self.boundary(path))
+
+    def last_question(self, chat: Chat) -> str | None:
+        questions = [each for each in self.path_to(chat.leaf) if self.messages[each].role == "user"]
+        return questions[-1] if questions else None
+
+    def add_checkpoint(
+        self, chat: Chat, added: str, first: str | None, text: str, *, parent: str | None = None
+    ) -> None:
+        self.messages[added] = Message(parent or chat.leaf, "checkpoint", text)
+        self.kept[added] = first
         self.move(chat, added)
 
     @precondition(lambda self: self.open_chats())
@@ -461,7 +529,7 @@ class TreeMachine(RuleBasedStateMachine):
             branch = self.run(self.store.branch(identity))
             assert branch.damage is None
             assert [node.id for node in branch.nodes] == self.path_to(self.chats[identity].leaf)
-            yield identity, project("", (), [node for node in branch.nodes if node.role != "checkpoint"])
+            yield identity, project("", (), branch.nodes, branch.checkpoints)
 
     @invariant()
     def rows_only_grow_and_never_change(self) -> None:
@@ -473,12 +541,14 @@ class TreeMachine(RuleBasedStateMachine):
         self.rows = rows
 
     @invariant()
-    def what_is_sent_is_the_branch_and_nothing_beside_it(self) -> None:
+    def what_is_sent_is_the_newest_summary_and_its_tail_and_nothing_beside_it(self) -> None:
         for identity, projection in self.projections():
             sent = str(projection.messages)
-            on_branch = set(self.real(self.chats[identity].leaf))
+            path = self.path_to(self.chats[identity].leaf)
+            newest = [each for each in path if each in self.kept][-1:]
+            shown = {each for each in path[self.boundary(path) :] if each not in self.kept} | set(newest)
             for message, held in self.messages.items():
-                assert sent.count(repr(held.text)[1:-1]) == (message in on_branch)
+                assert sent.count(repr(held.text)[1:-1]) == (message in shown)
 
     @invariant()
     def sessions_are_as_in_the_model(self) -> None:

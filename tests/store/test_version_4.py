@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.store.compactions import compact
 from tests.store.histories import older_history, opened
 
 TABLES = ("node", "session", "session_node", "draft", "stream_journal", "node_text", "lease", "erasure", "checkpoint")
@@ -28,6 +29,26 @@ async def test_nothing_that_was_stored_is_changed(tmp_path: Path) -> None:
         assert [run.id for run in await store.compaction.runs("00000001")] == ["run-1"]
         assert (await store.branch(session.id)).damage is None
     assert contents(path) == before
+
+
+@pytest.mark.req("T-9", "C-9", "C-17")
+@pytest.mark.parametrize("version", [1, 2, 3])
+async def test_a_chat_of_any_earlier_version_can_be_compacted_and_its_attempts_are_told(
+    tmp_path: Path, version: int
+) -> None:
+    path = older_history(tmp_path / "sessions.sqlite", version)
+    async with opened(path, prefix="x") as store:
+        branch = await store.branch("00000001")
+        [*_, newest, _] = branch.nodes
+        [added] = (await compact(store, "00000001", newest.id)).added
+        assert added in (await store.branch("00000001")).checkpoints
+        runs = await store.compaction.runs("00000001")
+        assert runs[-1].checkpoint_id == added
+        for older in runs[:-1]:
+            assert (older.model, older.kind, older.requests, older.tokens_before, older.cost) == ("", "", 0, 0, None)
+        assert (await store.compaction.figures()).outcomes["applied"] == 1
+        await store.model_facts.note_refused("m", "", 7_000)
+        assert await store.integrity() == []
 
 
 @pytest.mark.req("T-9", "C-17")

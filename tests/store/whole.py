@@ -48,6 +48,21 @@ _FAULTS = {
         SELECT id FROM node
         WHERE parts LIKE '%"text":"_%' AND id NOT IN (SELECT node_id FROM node_text)
         """,
+    "a checkpoint and its record are not one": """
+        SELECT id FROM node WHERE (role = 'checkpoint') != (id IN (SELECT node_id FROM checkpoint))
+        """,
+    "a checkpoint keeps what is not before it, or what is no question": """
+        SELECT node_id FROM checkpoint WHERE first_kept_message_id NOT NULL AND NOT EXISTS (
+            WITH RECURSIVE up(id, parent_id, role) AS (
+                SELECT id, parent_id, role FROM node WHERE id = checkpoint.node_id
+                UNION SELECT node.id, node.parent_id, node.role FROM up JOIN node ON node.id = up.parent_id
+            )
+            SELECT 1 FROM up WHERE id = first_kept_message_id AND role = 'user')
+        """,
+    "an attempt that was applied has no checkpoint of its own": """
+        SELECT id FROM compaction_run AS run WHERE outcome = 'applied' AND (checkpoint_id IS NULL OR EXISTS (
+            SELECT 1 FROM compaction_run AS other WHERE other.checkpoint_id = run.checkpoint_id AND other.id != run.id))
+        """,
     "two sessions were used at once": "SELECT used FROM session GROUP BY used HAVING count(*) > 1",
     "a message is no JSON": "SELECT id FROM node WHERE NOT json_valid(parts)",
 }

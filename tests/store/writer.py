@@ -1,8 +1,8 @@
 """A process that writes to a history and tells each message once it is stored: `python -m tests.store.writer …`.
 
 It prints `ready` before it opens the history, then the id of each stored message, and at a fault its code and sentence.
-With `--acts` it does anything there is to do, and prints each act before it (`? act session`) and its claim after it
-(`! claim`).
+With `--compact` it prints `prepared`, compacts a chat once it reads a line, and prints what came of it. With `--acts`
+it does anything there is to do, and prints each act before it (`? act session`) and its claim after it (`! claim`).
 """
 
 from __future__ import annotations
@@ -15,11 +15,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+from bibgenie_desktop.store.compaction import Stale
 from bibgenie_desktop.store.database import StoreUnavailable
 from bibgenie_desktop.store.sessions import SessionStore
 from tests.store.acts import Hand, anything
+from tests.store.compactions import ready
 from tests.store.histories import answer, ask, opened
 
 ROOT = Path(__file__).parents[2]
@@ -30,7 +33,10 @@ async def write(options: argparse.Namespace) -> None:
     print("ready", flush=True)
     try:
         async with opened(options.path, prefix=options.prefix) as store:
-            await (append(store, options) if options.acts is None else do_anything(store, options))
+            if options.compact:
+                await compact(store, options)
+            else:
+                await (append(store, options) if options.acts is None else do_anything(store, options))
     except StoreUnavailable as fault:
         print(f"refused {fault.code}: {fault}", flush=True)
 
@@ -49,6 +55,20 @@ async def append(store: SessionStore, options: argparse.Namespace) -> None:
         print(f"refused {fault.code}: {fault}", flush=True)
         branch = await store.branch(session_id)
         print(f"still readable: {len(branch.nodes)} {branch.damage}", flush=True)
+
+
+async def compact(store: SessionStore, options: argparse.Namespace) -> None:
+    """Prepare a checkpoint, tell it, and commit it once a line is read."""
+    prepared = await ready(store, options.session, options.compact)
+    run = replace(prepared[2], id=f"{options.prefix}run")
+    print("prepared", flush=True)
+    sys.stdin.readline()
+    try:
+        await store.compaction.commit(options.session, prepared[0], prepared[1], run)
+    except Stale as stale:
+        print(stale.code, flush=True)
+    else:
+        print("applied", flush=True)
 
 
 async def do_anything(store: SessionStore, options: argparse.Namespace) -> None:
@@ -70,6 +90,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=0)
     parser.add_argument("--size", type=int, default=100)
     parser.add_argument("--acts", type=int, help="do anything there is to do, chosen by this number")
+    parser.add_argument("--compact", default="", help="compact once, with this question as the boundary")
     parser.add_argument("--largest-file", type=int, default=0, help="bytes; POSIX only")
     options = parser.parse_args()
     if options.largest_file and sys.platform != "win32":
@@ -94,13 +115,21 @@ class Writer:
         """All it prints from here to its end."""
         return list(iter(self.line, ""))
 
+    def tell(self) -> None:
+        """Let it go on where it reads a line."""
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
 
 @contextmanager
 def writing(path: Path, *options: str) -> Iterator[Writer]:
     """A writer on `path`; at the end it is killed if it still runs."""
     command = [sys.executable, "-m", "tests.store.writer", str(path), *options]
     environ = os.environ | {"PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(command, stdout=subprocess.PIPE, env=environ, encoding="utf-8") as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ, encoding="utf-8"
+    ) as process:
         try:
             yield Writer(process)
         finally:

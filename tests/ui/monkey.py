@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QMessageBox,
-    QWidget,
 )
 
 from bibgenie_desktop.app.application import Application
@@ -133,8 +132,8 @@ class Monkey(Hands):
             return "leaves a dialog of files"
         if popup is not None or dialog is not None:
             act = self._in_popup
-        elif QApplication.activeWindow() is None:
-            # On the offscreen platform no window is active after another has closed.
+        elif (active := QApplication.activeWindow()) is None or not active.isVisible():
+            # On the offscreen platform no window is active after another has closed, or still a menu that was closed.
             self.desk.app.window.activateWindow()
         told = act()
         self._look()
@@ -199,7 +198,8 @@ class Monkey(Hands):
             if chat.session_id and chat.loaded:
                 shown = [each.node_id for each in chat.messages if each.node_id]
                 if shown != stored.branches.get(chat.session_id, []):
-                    found.append(f"shown {shown}, stored {stored.branches.get(chat.session_id)}")
+                    rows = [(each.role, each.status, each.source[:40]) for each in chat.messages]
+                    found.append(f"shown {shown}, stored {stored.branches.get(chat.session_id)}; the rows are {rows}")
             draft, composer = stored.drafts.get(chat.session_id, ""), app.window.composer.toPlainText()
             # Of a draft that two windows write, each shows its own words until it is told of the other's.
             if draft != composer and len(open_ones) == 1:
@@ -221,16 +221,12 @@ class Monkey(Hands):
         return [f"{word} was typed, the composer holds {composer!r}; {self._where_keys_go()}"]
 
     def _where_keys_go(self) -> str:
-        window, focus = self.desk.app.window, QApplication.focusWidget()
-        named = focus
+        focus, named = QApplication.focusWidget(), QApplication.focusWidget()
         while named is not None and not named.objectName():
             named = named.parentWidget()
-        held = [type(each).__name__ for each in (QWidget.mouseGrabber(), QWidget.keyboardGrabber()) if each is not None]
         return (
-            f"focus {type(focus).__name__} in {named.objectName() if named is not None else None}, active "
-            f"{QApplication.activeWindow() is window}, popup {QApplication.activePopupWidget()}, "
-            f"modal {QApplication.activeModalWidget()}, grabbed by {held}, enabled {self.desk.composer.isEnabled()}, "
-            f"can be written {not self.desk.composer.isReadOnly()}"
+            f"keys go to {type(focus).__name__} in {named.objectName() if named is not None else 'nothing'}, "
+            f"the active window is {QApplication.activeWindow()}, in front is {self._top}"
         )
 
     # What it does

@@ -295,6 +295,32 @@ def test_a_branch_that_changed_elsewhere_is_read_again_and_the_readers_place_and
     assert "text of q6" in window.read(10)
 
 
+@pytest.mark.req("T-5")
+@pytest.mark.parametrize("asks", ["a question", "a retry", "a question, and another chat is shown"])
+def test_a_branch_that_changed_before_what_was_asked_is_refused_is_read_once_that_is_known(
+    window: Branched, asks: str
+) -> None:
+    window.open_chat(turns(2))
+    if asks == "a retry":
+        window.press(Qt.Key.Key_R, CTRL)
+        request = window.last(Retry).request
+    else:
+        window.ask("Third?")
+        request = window.last(SendMessage).request
+    window.take(BranchChanged("switch", "s1", "a3", 5, ()))
+    read = window.count(OpenSession)
+    if asks == "a question, and another chat is shown":
+        window.open_chat(turns(1), session="s2")
+        read += 1
+    window.take(CommandFailed("refused", "Not now.", request))
+    if asks == "a question, and another chat is shown":
+        window.controller.open_session("s1")
+    assert window.count(OpenSession) == read + 1
+    window.branch(turns(3))
+    assert window.node_ids == ["q1", "a1", "q2", "a2", "q3", "a3"]
+    assert window.notice == "Not now."
+
+
 def test_a_reader_below_a_change_is_taken_to_where_it_is_and_one_whose_message_stays_stays_with_it(
     window: Branched,
 ) -> None:

@@ -20,7 +20,7 @@ from bibgenie_desktop.protocol.commands import (
     SendMessage,
     UndoDelete,
 )
-from bibgenie_desktop.protocol.events import SessionsChanged, TurnStarted
+from bibgenie_desktop.protocol.events import AnswerText, SessionsChanged, TurnFinished, TurnStarted
 from tests.ui.played import Played, chat, played
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("T-7", "U-1")]
@@ -143,6 +143,26 @@ def test_what_the_engine_refuses_is_said_and_the_chat_is_shown_again(desk: Playe
     assert desk.text("noticeText") == "Another window answers in this chat: it was not deleted."
     assert desk.lines == ["Today", "Title a", "Title b"]
     assert not desk.sees("keepingBar")
+
+
+@pytest.mark.req("T-6", "U-2")
+@pytest.mark.parametrize("begins", ["before", "after"])
+def test_a_chat_at_work_that_is_not_deleted_goes_on_in_sight(desk: Played, begins: str) -> None:
+    """The person was asked before the question was."""
+    open_first(desk)
+    desk.action("deleteSessionAction").trigger()
+    desk.controller.submit("Why?")
+    started = TurnStarted("a", "n3", "Title a", "m", request=desk.last(SendMessage).request)
+    if begins == "before":
+        desk.play(started)
+    desk.click("keepingDeleteButton")
+    desk.refuse(DeleteSession, "An answer still streams in this chat.")
+    if begins == "after":
+        desk.play(started)
+    desk.play(AnswerText("a", "Because."), TurnFinished("a", "n4", "stop", 1, 1, True))
+    conversation = desk.controller.conversation
+    assert [message.node_id for message in conversation.messages] == ["n1", "n2", "n3", "n4"]
+    assert conversation.messages[-1].source == "Because."
 
 
 def test_a_way_back_that_came_too_late_is_said(desk: Played) -> None:

@@ -10,9 +10,18 @@ from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from bibgenie_desktop.protocol.commands import SaveDraft, SendMessage
-from bibgenie_desktop.protocol.events import AnswerText, CommandFailed, TurnFailed, TurnFinished, TurnStarted
+from bibgenie_desktop.protocol.events import (
+    AnswerText,
+    CommandDone,
+    CommandFailed,
+    SessionsChanged,
+    TurnFailed,
+    TurnFinished,
+    TurnStarted,
+)
+from bibgenie_desktop.protocol.values import BranchRow
 from bibgenie_desktop.ui.queue import MOST_QUEUED
-from tests.ui.branched import Branched, branched_window, turns
+from tests.ui.branched import Branched, branched_window, stored, turns
 
 pytestmark = [pytest.mark.gui, pytest.mark.req("U-2")]
 
@@ -175,6 +184,66 @@ def test_what_waits_in_a_new_chat_that_was_left_is_kept_with_that_chat_and_no_ot
         window.take(TurnFinished("s1", "a1", "stop", 1, 1, True))
         assert (window.last(SendMessage).text, window.last(SendMessage).session_id) == ("Second?", "s1")
         assert draft(window) == "of another chat"
+
+
+@pytest.mark.req("U-2", "U-3")
+@pytest.mark.parametrize("rows", [[], [stored("q1")]], ids=["before it is read", "after it was read"])
+def test_a_new_chat_that_is_opened_from_the_list_before_its_answer_begins_shows_it_and_sends_what_waits(
+    qtbot: QtBot, rows: list[BranchRow]
+) -> None:
+    """The list may tell of it first."""
+    with branched_window(qtbot) as window:
+        window.ask("First?")
+        asked = window.last(SendMessage)
+        window.ask("Second?")
+        window.controller.open_session("s1")
+        if rows:
+            window.branch(rows)
+        window.take(TurnStarted("s1", "q1", "Title", "m", request=asked.request))
+        if not rows:
+            window.branch([stored("q1")])
+        window.take(AnswerText("s1", "to the first"))
+        assert (window.node_ids, window.shown[-1], waiting(window)) == (["q1", ""], "to the first", ["Second?"])
+        window.take(TurnFinished("s1", "a1", "stop", 1, 1, True))
+        assert window.node_ids[:2] == ["q1", "a1"]
+        sent = window.last(SendMessage)
+        assert (sent.text, sent.session_id, waiting(window)) == ("Second?", "s1", [])
+
+
+@pytest.mark.req("T-6", "U-3")
+@pytest.mark.parametrize("begins", ["before the draft is told", "after that"])
+def test_a_question_that_is_sent_while_the_stored_draft_is_on_its_way_replaces_nothing_of_it(
+    qtbot: QtBot, begins: str
+) -> None:
+    """The window may never hear of the words in it: the engine may be killed meanwhile."""
+    with branched_window(qtbot) as window:
+        window.controller.open_session("s1")
+        window.ask("Why?")
+        assert (window.last(SendMessage).text, window.last(SendMessage).is_draft) == ("Why?", False)
+        if begins == "before the draft is told":
+            begin(window, "q2")
+        window.branch(turns(1), draft="of another window")
+        if begins == "after that":
+            begin(window, "q2")
+        assert draft(window) == "of another window"
+        assert window.last(SaveDraft).text == "of another window"
+
+
+@pytest.mark.req("U-3")
+def test_what_was_saved_of_a_question_before_it_was_sent_goes_from_the_draft_that_is_read_meanwhile(
+    qtbot: QtBot,
+) -> None:
+    with branched_window(qtbot) as window:
+        window.open_chat(turns(1))
+        window.type("Wh")
+        window.rest()
+        window.take(CommandDone(window.last(SaveDraft).request), SessionsChanged(("s1",)))
+        window.type("y?")
+        window.controller.submit("Why?")
+        assert window.last(SendMessage).is_draft is False
+        window.branch(turns(1), draft="Wh")
+        assert draft(window) == ""
+        assert window.last(SaveDraft).text == ""
 
 
 @pytest.mark.req("T-6", "U-3")

@@ -21,6 +21,7 @@ from ...protocol.values import BranchRow, Segment
 from ...sessions.nodes import Beginning
 from .edits import Edits
 from .message import GOES_ON, Message, Offer, Status
+from .remedies import Remedies
 from .transcript import Transcript
 
 
@@ -51,7 +52,11 @@ class Conversation(Transcript):
         self.stale = False
         """Whether the stored branch may be another one by now: it is read again when no answer is to come."""
         self.queue: list[str] = []
-        """Questions that are sent once the answer has ended."""
+        """Questions that are sent once the answer has ended, or a compaction."""
+        self.compacting = False
+        """Whether earlier context is being compacted."""
+        self.remedies: Remedies | None = None
+        """What can be done about what is said above the draft, as long as that is what they belong to."""
         self.seen = 0
         """How often this window saw something of it stored."""
         self.edits = edits or Edits()
@@ -78,6 +83,31 @@ class Conversation(Transcript):
     def busy(self) -> bool:
         """Whether an answer streams or is to come."""
         return self.answering or self.sending or self._awaited is not None
+
+    @property
+    def frozen(self) -> bool:
+        """Whether a question waits for the end of a compaction, and not for an answer."""
+        return self.compacting and not self.busy and bool(self.queue)
+
+    @property
+    def refused_question(self) -> str:
+        """The question of an answer that failed before anything of it came, "" where the last one did not."""
+        if len(self.messages) < 2:
+            return ""
+        question, answer = self.messages[-2:]
+        is_empty = answer.status == "failed" and not answer.node_id and question.role == "user"
+        return question.source if is_empty else ""
+
+    @property
+    def at_work(self) -> bool:
+        """Whether something goes on in it that must find it again."""
+        return self.busy or self.compacting or bool(self.queue)
+
+    def compact(self, compacting: bool) -> None:
+        """A compaction runs, or none."""
+        if compacting != self.compacting:
+            self.compacting = compacting
+            self._mark()
 
     @property
     def _live(self) -> Message | None:
@@ -277,7 +307,10 @@ class Conversation(Transcript):
         self._offering = message
         edit = self.edits.of(self.edits.node_id)
         if edit is not None:
-            edit.blocked = "damaged" if self.damage else "answering" if self.busy and not edit.sending else ""
+            is_compacted, is_answered = (each and not edit.sending for each in (self.compacting, self.busy))
+            edit.blocked = (
+                "damaged" if self.damage else "compacting" if is_compacted else "answering" if is_answered else ""
+            )
             if (row := self.row_of(self.edits.node_id)) >= 0:
                 self._changed(row)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Hindrance: TypeAlias = Literal["", "answering", "damaged", "empty", "unchanged"]
+Hindrance: TypeAlias = Literal["", "answering", "compacting", "damaged", "empty", "unchanged"]
 """Why a question cannot be sent now, "" where it can."""
 
 

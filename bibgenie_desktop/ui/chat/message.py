@@ -130,6 +130,26 @@ class Message:
         return self._place.next_id if self._place is not None else ""
 
     @property
+    def kind(self) -> str:
+        """How a checkpoint came to be."""
+        return self._place.kind if self._place is not None else ""
+
+    @property
+    def first_kept_id(self) -> str:
+        """Where verbatim text begins again after a checkpoint, "" for: with what follows it."""
+        return self._place.first_kept_id if self._place is not None else ""
+
+    @property
+    def tokens_before(self) -> int:
+        """How much the context held before a checkpoint, 0 where unknown."""
+        return self._place.tokens_before if self._place is not None else 0
+
+    @property
+    def tokens_after(self) -> int:
+        """How much it holds since, 0 where unknown."""
+        return self._place.tokens_after if self._place is not None else 0
+
+    @property
     def segments(self) -> tuple[Segment, ...]:
         """The body, in order."""
         if not self._tail:

@@ -6,18 +6,19 @@ from PySide6.QtCore import QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
+from ..theme import mixed
 from .body import StepPiece, TextPiece
 from .edit_panel import EditPanel
 from .ink_label import InkLabel
 from .life_sign import LifeSign
-from .measures import BUBBLE_PADDING, FOOT, GAP, INDENT, PADDING, QUESTION_FOOT
+from .measures import BUBBLE_PADDING, FOOT, GAP, INDENT, PADDING, QUESTION_FOOT, TOP
 from .message import Message
 from .offer_line import OfferLine
-from .rows import Page
+from .rows import FADED, Page
 from .text_box import TextBox
 from .text_row import TextRow
 from .version_switch import VersionSwitch
-from .wording import heading, note, version_words, waiting_words
+from .wording import covered_words, first_kept_words, heading, note, version_words, waiting_words
 
 _DESCRIBED = 300
 """Characters of a message that a screen reader reads out for it."""
@@ -60,7 +61,8 @@ class MessageRow(TextRow):
         self.indent, self.foot = (INDENT, QUESTION_FOOT) if question else (0, FOOT)
         self._heading.setText(heading(message, page.when))
         several = version_words(message) if message.versions > 1 else ""
-        self.setAccessibleName(" · ".join(filter(None, (self._heading.text(), several))))
+        covered = covered_words() if page.standing == "covered" else ""
+        self.setAccessibleName(" · ".join(filter(None, (self._heading.text(), several, covered))))
         self._describe(message)
         self._show_edit(message, page)
         self._show_pieces(message, page, before)
@@ -112,7 +114,12 @@ class MessageRow(TextRow):
         if self._versions is not None:
             self._versions.setVisible(message.versions > 1)
             self._versions.set_look(page.measures.quiet, page.colours)
-            self._versions.show_versions(message)
+            self._versions.show_versions(message, page.hindrance())
+
+    def show_hindrance(self) -> None:
+        """Other versions can be shown now, or cannot any more."""
+        if self.message is not None and self.page is not None:
+            self._show_versions(self.message, self.page)
 
     def _show_offers(self, message: Message, page: Page) -> None:
         offers = () if message.edit is not None else message.offers
@@ -170,6 +177,16 @@ class MessageRow(TextRow):
         return [*versions, *stops, *panel, *offers]
 
     # Geometry
+
+    @property
+    def top(self) -> int:
+        """Pixels above what it says: the first that is kept word for word has the line there that says so."""
+        is_first = self.page is not None and self.page.standing == "first"
+        return super().top + (self._line_height if is_first else 0)
+
+    @property
+    def _line_height(self) -> int:
+        return self.page.measures.quiet_line + TOP if self.page is not None else 0
 
     def lay_out(self, top: int, bottom: int) -> int:
         """Lay out what is seen of the row between two heights in it; returns the height of the whole. Nothing of it
@@ -261,15 +278,37 @@ class MessageRow(TextRow):
         """Draw the bubble and the ring."""
         if self.page is None:
             return
-        if not self._is_question and not self._ringed:
+        is_first = self.page.standing == "first"
+        if not self._is_question and not self._ringed and not is_first:
             return
         painter = QPainter(self)
+        if is_first:
+            self._draw_line(painter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self._is_question:
             mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
             painter.setPen(Qt.PenStyle.NoPen)
-            painter.setBrush(QColor(self.page.colours.bubble))
+            bubble, is_covered = self.page.colours.bubble, self.page.standing == "covered"
+            painter.setBrush(QColor(mixed(bubble, self.page.colours.paper, FADED) if is_covered else bubble))
             left, right = (0, -INDENT) if mirrored else (INDENT, 0)
             painter.drawRoundedRect(QRectF(self.rect()).adjusted(left, self.top, right, -self.foot), 10, 10)
         self._draw_ring(painter)
         painter.end()
+
+    def _draw_line(self, painter: QPainter) -> None:
+        """The line above the first message that is kept word for word."""
+        assert self.page is not None
+        words, colours = first_kept_words(), self.page.colours
+        painter.setFont(self.page.measures.quiet)
+        metrics = painter.fontMetrics()
+        room = QRect(PADDING, self.top - self._line_height, self.width() - 2 * PADDING, self._line_height - TOP)
+        text = metrics.elidedText(words, Qt.TextElideMode.ElideRight, room.width())
+        width = metrics.horizontalAdvance(text)
+        mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
+        painter.setPen(QColor(colours.muted))
+        painter.drawText(room, Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter, text)
+        painter.setPen(QColor(colours.line))
+        left, right = (
+            (room.left(), room.right() - width - GAP) if mirrored else (room.left() + width + GAP, room.right())
+        )
+        painter.drawLine(left, room.center().y(), right, room.center().y())

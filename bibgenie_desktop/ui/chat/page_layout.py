@@ -124,7 +124,7 @@ class PageLayout:
         self.index.reset([*map(self.index.height, range(first)), *self._page_rows.estimates(first)])
         if was.row is not None and kind_of(self._model.message(first)) == was.kind:
             self.rows[first] = was.row
-            was.row.bind(first, self._model.message(first), self._page_rows.page)
+            self._page_rows.bind(first)
         elif was.row is not None:
             self._page_rows.give_back(was.row)
         anchor = was.anchor
@@ -149,7 +149,7 @@ class PageLayout:
                 if kind_of(self._model.message(number)) != kind_of(row.message or self._model.message(number)):
                     self._page_rows.let_go([number])
                 else:
-                    row.bind(number, self._model.message(number), self._page_rows.page)
+                    self._page_rows.bind(number)
                     self._page_rows.lay_out(number, *self._ahead())
             else:
                 self.index.set_height(number, self._page_rows.page.measures.message_height(self._model.message(number)))
@@ -164,8 +164,8 @@ class PageLayout:
             self.index.reset(self._page_rows.estimates())
             self._loosen()
         self._page_rows.let_go([number for number, row in self.rows.items() if number not in seen and not row.engaged])
-        for number, row in self.rows.items():
-            row.bind(number, self._model.message(number), page)
+        for number in self.rows:
+            self._page_rows.bind(number)
         self.settle()
 
     # The reader's place
@@ -281,6 +281,7 @@ class PageLayout:
             return
         self.settling = True
         try:
+            self._page_rows.follow_boundary()
             if len(self.index):
                 self._value = self._laid_out_value()
                 self._short_of_end = self.last_value - self._value

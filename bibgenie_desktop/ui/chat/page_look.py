@@ -39,6 +39,8 @@ class PageLook:
         self._leads_to = leads_to
         self._beat = beat
         self._plain = PlainText()
+        self.hindrance = ""
+        """Why no other version of a message can be shown now."""
         self._unfolded: WeakKeyDictionary[Message, set[int]] = WeakKeyDictionary()
 
     def page(self) -> Page:
@@ -54,6 +56,7 @@ class PageLook:
             beat=self._beat,
             ratio=self._area.devicePixelRatioF(),
             most_writing=self._most_writing(),
+            hindrance=lambda: self.hindrance,
         )
 
     def _most_writing(self) -> int:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication
 
 from .heights import HeightIndex
 from .model import TranscriptModel
 from .row_pool import RowPool
-from .rows import Page, Row, kind_of
+from .rows import Page, Row, Standing, kind_of
 
 
 class PageRows:
@@ -20,11 +21,39 @@ class PageRows:
         self._viewport = area.viewport()
         self._model = model
         self._pool = pool
+        self._pages: dict[Standing, Page] = {}
+        self._boundary = 0
         self.page = page
         self.index = HeightIndex()
         """The heights of all rows, most of them estimated."""
         self.rows: dict[int, Row] = {}
         """Those that exist."""
+
+    @property
+    def page(self) -> Page:
+        """What the rows have in common."""
+        return self._page
+
+    @page.setter
+    def page(self, page: Page) -> None:
+        self._page = page
+        self._pages = {standing: replace(page, standing=standing) for standing in ("kept", "first", "covered")}
+
+    def bind(self, number: int) -> None:
+        """Let a row that exists show its message as it is now."""
+        boundary, message = self._model.conversation.boundary, self._model.message(number)
+        standing: Standing = "kept" if number >= boundary else "covered"
+        if boundary and number == boundary and message.role != "checkpoint":
+            standing = "first"
+        self.rows[number].bind(number, message, self._pages[standing])
+
+    def follow_boundary(self) -> None:
+        """What is sent word for word may begin elsewhere now: show that in the rows that exist."""
+        boundary = self._model.conversation.boundary
+        if boundary != self._boundary:
+            self._boundary = boundary
+            for number in self.rows:
+                self.bind(number)
 
     def estimates(self, first: int = 0) -> Iterator[int]:
         """How high the rows from `first` on may be."""
@@ -35,8 +64,8 @@ class PageRows:
         """Let a row exist."""
         if number not in self.rows:
             message = self._model.message(number)
-            row = self.rows[number] = self._pool.take(kind_of(message))
-            row.bind(number, message, self.page)
+            self.rows[number] = self._pool.take(kind_of(message))
+            self.bind(number)
 
     def lay_out(self, number: int, top: int, bottom: int) -> int:
         """Lay out what is seen of a row between two places of the page; returns its height."""

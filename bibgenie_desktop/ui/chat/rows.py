@@ -13,22 +13,33 @@ from PySide6.QtCore import QPoint, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QEnterEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
-from ..theme import Colours
+from ..theme import Colours, mixed
 from .body import Look, RenderBody, Voice
 from .copying import Part
+from .flat_button import FlatButton
 from .life_sign import Beat
 from .measures import BEGINNING, FOOT, PADDING, TOP, Measures
 from .message import Message
 from .plain import PlainText
-from .wording import heading
+from .wording import checkpoint_words, translate
 
 Kind: TypeAlias = Literal["message", "checkpoint"]
+Standing: TypeAlias = Literal["kept", "first", "covered"]
+"""What a model is sent of a message: the message itself, the first of which that is true after a summary, or that
+summary."""
+
+FADED = 0.55
+"""How far the ink of what is covered is on its way to the quiet one."""
+_VIEW_GAP = 4
+_AROUND = 12
+"""Pixels between the line across the page and the words in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
     """What all rows of a page have in common. `unfolded` tells which segments of a message are shown in full;
-    `most_writing` is how many pixels high a question may become while it is written in its place."""
+    `most_writing` is how many pixels high a question may become while it is written in its place. `hindrance` says why
+    no other version can be shown now, "" where it can; `standing` is what the rows with this page are."""
 
     measures: Measures
     colours: Colours
@@ -40,13 +51,17 @@ class Page:
     beat: Beat
     ratio: float = 1.0
     most_writing: int = 300
+    hindrance: Callable[[], str] = str
+    standing: Standing = "kept"
 
     def look(self, voice: Voice) -> Look:
         """How text of a voice is drawn."""
         quiet = voice == "quiet"
+        text, muted = self.colours.text, self.colours.muted
+        ink = mixed(text, muted, FADED) if self.standing == "covered" else text
         return Look(
             self.colours,
-            self.colours.muted if quiet else self.colours.text,
+            muted if quiet else ink,
             self.measures.quiet_pixels if quiet else self.measures.reading_pixels,
             self.leads_to,
             self.ratio,
@@ -81,6 +96,7 @@ class Row(QWidget):
         version_wanted(node_id): another version of the message is wanted.
         edit_wanted(row, send): what is written in its place is to be sent, or left.
         offer_taken(row, name): the action of a name is wanted, which stands under it.
+        checkpoint_wanted(node_id): what a checkpoint is, is to be shown.
     """
 
     resized = Signal(object)
@@ -95,6 +111,7 @@ class Row(QWidget):
     version_wanted = Signal(str)
     edit_wanted = Signal(object, bool)
     offer_taken = Signal(object, str)
+    checkpoint_wanted = Signal(str)
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
@@ -187,6 +204,9 @@ class Row(QWidget):
     def begin_writing(self) -> None:
         """Put the keyboard's focus where its text is written, if it is."""
 
+    def show_hindrance(self) -> None:
+        """Other versions can be shown now, or cannot any more."""
+
     def clear_selection(self) -> None:
         """Select nothing."""
 
@@ -220,18 +240,26 @@ class Row(QWidget):
 
 
 class CheckpointDivider(Row):
-    """A quiet line across the page: from here on, what is older is a summary."""
+    """A quiet line across the page: what is older than where its summary ends, is sent as that."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self._text = ""
+        self._view = FlatButton("checkpointViewButton", self, strong=True)
+        self._view.setText(translate("Chat", "view"))
+        self._view.setToolTip(translate("Chat", "What the model sees of earlier messages"))
+        self._view.clicked.connect(self._want)
 
     def bind(self, number: int, message: Message, page: Page) -> None:
         """Show a checkpoint."""
         super().bind(number, message, page)
-        self._text = " · ".join(filter(None, (heading(message, page.when), message.note)))
+        self._text = " · ".join(filter(None, (checkpoint_words(message), message.note)))
         self.setFont(page.measures.quiet)
         self.setAccessibleName(self._text)
+        self._view.setFont(page.measures.quiet)
+        self._view.colours = page.colours
+        self._view.setAccessibleName(translate("Chat", "View the checkpoint"))
+        self._view.setAccessibleDescription(self._text)
         self.update()
 
     def lay_out(self, top: int, bottom: int) -> int:
@@ -243,21 +271,49 @@ class CheckpointDivider(Row):
         """Take the width of the page."""
         assert self.page is not None
         self.resize(self.page.measures.column, self.lay_out(0, 0))
+        begin, words, view = self._places()
+        height = self.page.measures.quiet_line + 4
+        x = begin + words
+        if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
+            x = self.width() - x - view
+        self._view.setGeometry(x, self._room.center().y() - height // 2, view, height)
+
+    @property
+    def stops(self) -> list[QWidget]:
+        """Where the Tab key goes in it, in order."""
+        return [self._view]
+
+    @property
+    def _room(self) -> QRect:
+        return QRect(0, self.top, self.width(), self.height() - self.top - TOP)
+
+    def _places(self) -> tuple[int, int, int]:
+        """Where the words begin, and how wide they and the button are."""
+        view = self._view.fontMetrics().horizontalAdvance(self._view.text()) + 2 * _VIEW_GAP
+        most = max(0, self.width() - 2 * _AROUND - view - 40)
+        words = min(self.fontMetrics().horizontalAdvance(f"{self._text} ·"), most)
+        return (self.width() - words - view) // 2, words, view
+
+    def _want(self) -> None:
+        if self.message is not None:
+            self.checkpoint_wanted.emit(self.message.node_id)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the line and the words in it."""
         if self.page is None:
             return
         painter = QPainter(self)
-        room = QRect(0, self.top, self.width(), self.height() - self.top - TOP)
-        text = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideRight, room.width() - 80)
-        half = self.fontMetrics().horizontalAdvance(text) // 2 + 12
-        middle = room.center()
+        room = self._room
+        begin, words, view = self._places()
         painter.setPen(QColor(self.page.colours.line))
-        painter.drawLine(0, middle.y(), middle.x() - half, middle.y())
-        painter.drawLine(middle.x() + half, middle.y(), self.width(), middle.y())
+        y = room.center().y()
+        painter.drawLine(0, y, begin - _AROUND, y)
+        painter.drawLine(begin + words + view + _AROUND, y, self.width(), y)
         painter.setPen(QColor(self.page.colours.muted))
-        painter.drawText(room, Qt.AlignmentFlag.AlignCenter, text)
+        x = self.width() - begin - words if self.layoutDirection() == Qt.LayoutDirection.RightToLeft else begin
+        text = self.fontMetrics().elidedText(f"{self._text} ·", Qt.TextElideMode.ElideRight, words)
+        flags = Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+        painter.drawText(QRect(x, room.top(), words, room.height()), flags, text)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         self._draw_ring(painter)
         painter.end()

@@ -20,6 +20,11 @@ class Transcript:
         self.messages: list[Message] = []
         self.last_of_several: Message | None = None
         """The last message of the stored branch of which there are several versions."""
+        self.checkpoint: Message | None = None
+        """The newest checkpoint of the branch."""
+        self.boundary = 0
+        """The first row that is sent word for word, a checkpoint's own where that keeps nothing older; 0 where all is:
+        what stands above it is sent as a summary."""
         self._rows: dict[str, int] = {}
         """The rows of the messages of the stored branch."""
         self._left: dict[str, Message] = {}
@@ -75,7 +80,13 @@ class Transcript:
             stored = {message.node_id for message in branch}
             self._rows = {each.node_id: row for row, each in enumerate(self.messages) if each.node_id in stored}
         self._left = known
+        self._look_for_boundary()
         return moved
+
+    def _look_for_boundary(self) -> None:
+        checkpoints = (each for each in reversed(self.messages) if each.role == "checkpoint")
+        self.checkpoint = newest = next(checkpoints, None)
+        self.boundary = 0 if newest is None else self._rows.get(newest.first_kept_id, self._rows.get(newest.node_id, 0))
 
     def _tell_difference(self, before: Sequence[Message], moved: Sequence[Message]) -> None:
         """Tell which rows are others, and which of those before them look different, as they `moved`."""
@@ -147,5 +158,6 @@ class Transcript:
             self.messages = self.messages[:first]
             if self.last_of_several is not None and self.last_of_several.node_id not in self._rows:
                 self.last_of_several = None
+            self._look_for_boundary()
             if self._listener:
                 self._listener.removed(first, before - 1)

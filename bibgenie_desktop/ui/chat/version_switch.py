@@ -40,8 +40,8 @@ class VersionSwitch(QWidget):
         """Where the Tab key goes in it, in order."""
         return [button for button in (self._previous, self._next) if button.isEnabled()]
 
-    def show_versions(self, message: Message) -> None:
-        """Show which one a message is."""
+    def show_versions(self, message: Message, hindrance: str = "") -> None:
+        """Show which one a message is. With a hindrance, none of the others can be shown now."""
         self._ids = (message.previous_id, message.next_id)
         self._count.setText(version_count(message))
         words = version_words(message)
@@ -51,16 +51,16 @@ class VersionSwitch(QWidget):
         focused = next((button for button in buttons if button.hasFocus()), None)
         for button, node_id in zip(buttons, self._ids, strict=True):
             button.setAccessibleDescription(words)
-            if node_id:
+            if node_id and not hindrance:
                 button.setEnabled(True)
-        if focused is not None and not self._ids[buttons.index(focused)]:
+        if focused is not None and not hindrance and not self._ids[buttons.index(focused)]:
             # A button that can be pressed no more would hand the focus to something elsewhere.
             other = buttons[1 - buttons.index(focused)]
             if other.isEnabled():
                 other.setFocus(Qt.FocusReason.OtherFocusReason)
         for button, node_id, tip in zip(buttons, self._ids, self._tips(), strict=True):
-            button.setEnabled(bool(node_id))
-            button.setToolTip(tip)
+            button.setEnabled(bool(node_id) and not hindrance)
+            button.setToolTip(hindrance or tip)
 
     def set_look(self, font: QFont, colours: Colours) -> None:
         """Draw in this font and in the colours of a theme."""

@@ -61,6 +61,7 @@ class MessageList(QAbstractScrollArea):
         current_changed(row): the row that the actions are about.
         version_wanted(node_id): another version of a message is wanted in its place.
         edit_wanted(send): the question that is written in its place is to be sent, or left.
+        checkpoint_wanted(node_id): what a checkpoint is, is to be shown.
         drawn_anew: messages that changed, such as those whose bodies came, are shown as they are now.
     """
 
@@ -71,6 +72,7 @@ class MessageList(QAbstractScrollArea):
     current_changed = Signal(int)
     version_wanted = Signal(str)
     edit_wanted = Signal(bool)
+    checkpoint_wanted = Signal(str)
     drawn_anew = Signal()
 
     def __init__(
@@ -260,8 +262,25 @@ class MessageList(QAbstractScrollArea):
             self.select_current()
         elif event.key() == Qt.Key.Key_Escape and not self.hasFocus():
             self.setFocus()
+        elif event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.hasFocus() and self._is_at_checkpoint:
+            self.checkpoint_wanted.emit(self._model.message(self.current_row).node_id)
         elif not reading_keys.press(event, self, self._layout):
             event.ignore()
+
+    @property
+    def _is_at_checkpoint(self) -> bool:
+        return self.current_row >= 0 and self._model.message(self.current_row).role == "checkpoint"
+
+    def hinder(self, why: str) -> None:
+        """Let no other version of a message be shown now, for this reason; "" for none."""
+        if why != self._look.hindrance:
+            self._look.hindrance = why
+            focus = QApplication.focusWidget()
+            had_focus = focus is not None and self.isAncestorOf(focus)
+            for row in self._layout.rows.values():
+                row.show_hindrance()
+            if had_focus and focus is not None and not focus.isEnabled():
+                self.setFocus()
 
     # The current message
 
@@ -346,6 +365,7 @@ class MessageList(QAbstractScrollArea):
         row.version_wanted.connect(self.version_wanted)
         row.edit_wanted.connect(self._edit_wanted)
         row.offer_taken.connect(self._offer_taken)
+        row.checkpoint_wanted.connect(self.checkpoint_wanted)
 
     def _row_resized(self, row: Row) -> None:
         self._layout.hold(row.number)

@@ -32,6 +32,35 @@ def heading(message: Message, when: Callable[[str], str]) -> str:
             return _joined("BibGenie", moment, model_name(message.model), counts)
 
 
+def token_count(tokens: int) -> str:
+    """A count of tokens, as short as can be: `812`, `6.1k`, `41k`, `1.2M`."""
+    for size, sign in ((1_000_000, "M"), (1_000, "k")):
+        # What is rounded to 1,000k is a million.
+        if tokens >= size - size // 2_000:
+            count = tokens / size
+            decimals = 1 if count < 9.95 and round(count, 1) % 1 else 0
+            return f"{QLocale().toString(count, 'f', decimals)}{sign}"
+    return QLocale().toString(tokens)
+
+
+def checkpoint_words(message: Message) -> str:
+    """What a checkpoint's divider says: how much it freed, and whether no model wrote it (D-12)."""
+    before, after = message.tokens_before, message.tokens_after
+    freed = f"{token_count(before)} → {token_count(after)}" if before and after else ""
+    kind = translate("Chat", "without a model") if message.kind == "deterministic" else ""
+    return _joined(translate("Chat", "Earlier context compacted"), freed, kind)
+
+
+def covered_words() -> str:
+    """What a message is that is sent as a summary, for who cannot see it."""
+    return translate("Chat", "part of the summary")
+
+
+def first_kept_words() -> str:
+    """What stands above the first message after a summary."""
+    return translate("Chat", "kept word for word from here")
+
+
 def version_count(message: Message) -> str:
     """Which version of how many a message is, as short as can be."""
     number, count = (QLocale().toString(each) for each in (message.version, message.versions))
@@ -85,6 +114,8 @@ def hindrance_words(hindrance: Hindrance) -> str:
     match hindrance:
         case "answering":
             return translate("Chat", "An answer still streams in this chat: wait for it or stop it.")
+        case "compacting":
+            return translate("Chat", "Not while earlier context is compacted.")
         case "damaged":
             return translate("Chat", "This chat is damaged and can only be read: continue in a new chat.")
         case "empty":
