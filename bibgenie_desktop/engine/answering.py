@@ -423,7 +423,7 @@ class Answering:
         self, place: Place, answer: Answer, question_id: str, question: str
     ) -> TurnFinished | TurnFailed:
         """A question that the provider refused as too large goes back into the draft (D-1): nothing is sent again."""
-        end = await self._storage.take_back(place, answer, question_id)
+        end = await self._storage.take_back(place, answer, question_id, question)
         if end.code == "context_overflow":
             await self._drafts.add(place.session_id, question)
         return end

@@ -17,6 +17,7 @@ from ..compaction.language import language_of
 from ..compaction.messages import UserMessage
 from ..compaction.operation import Ask, Commit, Ended, Operation, Pause, Step
 from ..compaction.policy import Nothing, Plan, Policy, Send, Skip, Wish
+from ..compaction.projection import BrokenProjection
 from ..models.port import Model, ModelError, ModelRequest, ReasoningDelta, StepFinished, TextDelta
 from ..protocol.commands import Compact
 from ..protocol.events import CompactionEnded, CompactionPhase, CompactionProgress, CompactionStarted, Event
@@ -209,7 +210,7 @@ class Compactor:
         policy, ground = measured.policy, measured.ground
         decision = policy.before_sending(ground, await self._derivable(session_id, measured))
         is_needed = not policy.capacity.fits(ground.occupancy.tokens)
-        if isinstance(decision, Send) or (not is_needed and self._failed_before(session_id, measured, model)):
+        if isinstance(decision, Send) or (not is_needed and self._failed_before(session_id, measured)):
             return False
         if isinstance(decision, Nothing | Skip):
             raise NotSent("too_large", decision.sentence)
@@ -230,28 +231,32 @@ class Compactor:
             raise Refused("answering", _ANSWERING)
 
     async def _compact_after_answer(self, session_id: str) -> None:
-        """Nothing is told where nothing is to be done, or the chat is at work again."""
-        if self._closing or self.is_running(session_id) or self._is_answering(session_id):
-            return
-        running = self._running[session_id] = _Running("automatic", 0)
-        is_leased = False
+        """Nothing is told where nothing is to be done, or the chat is at work again.
+
+        The chat is free until there is a plan: nobody is refused because it was looked at.
+        """
         try:
             async with self._lent() as model:
                 measured, expected = await self._measured(session_id, model)
                 derivable = await self._derivable(session_id, measured)
                 decision = measured.policy.after_answer(measured.ground, derivable)
-                if not isinstance(decision, Plan) or self._failed_before(session_id, measured, model):
+                if not isinstance(decision, Plan) or self._failed_before(session_id, measured):
                     return
-                is_leased = await self._leases.take(session_id)
-                if is_leased and not self._is_answering(session_id):
-                    await self._carry_out(session_id, running, decision, measured.policy, model, expected)
-        except (Refused, NotAllowed, ModelError, StoreUnavailable, UnknownSession) as error:
+                if self._closing or self.is_running(session_id) or self._is_answering(session_id):
+                    return
+                running = self._running[session_id] = _Running("automatic", 0)
+                is_leased = False
+                try:
+                    is_leased = await self._leases.take(session_id)
+                    if is_leased:
+                        await self._carry_out(session_id, running, decision, measured.policy, model, expected)
+                finally:
+                    del self._running[session_id]
+                    running.ended.set()
+                    if is_leased:
+                        await self._leases.release(session_id)
+        except (Refused, NotAllowed, BrokenProjection, ModelError, StoreUnavailable, UnknownSession) as error:
             _log.info("the context was not looked at after an answer: %s", error)
-        finally:
-            del self._running[session_id]
-            running.ended.set()
-            if is_leased:
-                await self._leases.release(session_id)
 
     async def _measured(self, session_id: str, model: Model) -> tuple[Measured, Expected]:
         loaded = await self._contexts.loaded(session_id)
@@ -504,7 +509,7 @@ class Compactor:
         while len(self._refused) > MOST_REFUSED:
             del self._refused[next(iter(self._refused))]
 
-    def _failed_before(self, session_id: str, measured: Measured, model: Model) -> bool:
+    def _failed_before(self, session_id: str, measured: Measured) -> bool:
         known = self._in_vain.get(session_id)
         return known is not None and known[0] == measured.ground.leaf
 

@@ -68,10 +68,10 @@ class AnswerStorage:
             answer.notes.append(BESIDE)
         return ending(place.session_id, node_id, answer)
 
-    async def take_back(self, place: Place, answer: Answer, question_id: str) -> TurnFailed:
-        """A question whose request the provider refused leaves the branch, and stays stored (D-1)."""
+    async def take_back(self, place: Place, answer: Answer, question_id: str, question: str) -> TurnFailed:
+        """A question whose request the provider refused leaves the branch for the draft, and stays stored (D-1)."""
         try:
-            changes = await self._sessions.tree.take_back(place.session_id, question_id)
+            changes = await self._sessions.tree.take_back(place.session_id, question_id, question, answer=place.number)
         except (StoreUnavailable, UnknownSession, NotAllowed) as error:
             return TurnFailed(place.session_id, "unsaved", f"{_why(error)} Your question stays in the chat.")
         self._changed(changes)
