@@ -13,6 +13,8 @@ LEAST_LETTERS = 40
 """Letters from which on a script is judged."""
 LEAST_WORDS = 4
 """Function words from which on one of the languages of the Latin script is told from the others."""
+LEAST_DIFFERENT = 3
+"""Of them: a single letter of a formula can be a word somewhere."""
 
 _FUNCTION_WORDS = {
     "en": "the and of to in is that it was for on are with as this be by not from have which were has what they how",
@@ -52,13 +54,12 @@ def language_of(texts: Iterable[str]) -> str:
     script = _script(text)
     if script != "LATIN":
         return _SCRIPTS.get(script, "")
-    counts = Counter[str]()
-    for word in _WORD.findall(text.lower()):
-        for name, words in _WORDS_OF.items():
-            counts[name] += word in words
-    ranked = [*counts.most_common(2), ("", 0), ("", 0)]
-    (first, most), (_, next_most) = ranked[0], ranked[1]
-    return first if most >= LEAST_WORDS and most >= next_most * 1.3 + 1 else ""
+    words = Counter(_WORD.findall(text.lower()))
+    known = {name: [word for word in words if word in own] for name, own in _WORDS_OF.items()}
+    counts = {name: sum(words[word] for word in own) for name, own in known.items()}
+    first, second = sorted(counts, key=lambda name: counts[name], reverse=True)[:2]
+    is_certain = counts[first] >= LEAST_WORDS and counts[first] >= counts[second] * 1.3 + 1
+    return first if is_certain and len(known[first]) >= LEAST_DIFFERENT else ""
 
 
 def differs(summary: str, expected: str) -> bool:
