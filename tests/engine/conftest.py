@@ -7,6 +7,7 @@ import asyncio
 import pytest
 
 from tests.engine.shelf import Shelf, make_shelf, stock
+from tests.models.conftest import loaded_litellm  # noqa: F401 - a fixture
 
 
 @pytest.fixture(scope="session")
