@@ -28,6 +28,8 @@ SHRINKS = 3
 """So often what is sent at once is halved where the summariser takes less than it said (C1, B9)."""
 PAUSE = 2.0
 """Seconds before a request is sent again, where the provider names no time."""
+ADVICE_TOKENS = 150
+"""What a second attempt is told beside the material."""
 SMALLEST_PIECE = 500
 """Tokens: less is not worth a request."""
 
@@ -244,6 +246,9 @@ class Operation:
         if self._refused is not None:
             self.phase = "repairing"
             system, user = prompts.repair_request(material, self._refused_text, self._refused)
+            if self.summary_tokens(system) + self.summary_tokens(user) > self.summariser.safe_input_limit:
+                # What was wrong is told; what was written must make way for the material.
+                system, user = prompts.repair_request(material, "", self._refused)
         else:
             self.phase = "summarising"
             system, user = prompts.summary_request(material)
@@ -259,11 +264,11 @@ class Operation:
         return longest if self.summariser.max_output is None else min(longest, self.summariser.max_output)
 
     def _room(self) -> int:
-        """Tokens of transcript that one request to the summariser takes, with a summary before it and one to repair."""
+        """Tokens of transcript that one request to the summariser takes, with a summary before it."""
         system, user = prompts.summary_request(prompts.Material("", "", self.language, self.capacity.summary_budget))
         instruction = self.summary_tokens(system) + self.summary_tokens(user) + self.summary_tokens(self.plan.focus)
         previous = max(self.summary_tokens(self.plan.previous), self.capacity.summary_budget)
-        return self.summariser.safe_input_limit - instruction - 2 * previous
+        return self.summariser.safe_input_limit - instruction - previous - ADVICE_TOKENS
 
     def _shrink(self, sentence: str, now: float) -> Step:
         """The summariser takes less than it said: halve what is sent at once, and go on with what is left."""

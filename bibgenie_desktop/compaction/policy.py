@@ -139,6 +139,8 @@ class Policy:
             return Skip(
                 "off", f"{self._too_large(tokens)} Compacting by itself is switched off: you can do it by hand."
             )
+        if not ground.path:
+            return Skip("too_large", self._too_large(tokens))
         decision = self._planned(ground, "preflight", Wish(), derivable)
         if isinstance(decision, Plan):
             return decision
@@ -368,11 +370,20 @@ class Policy:
                     cut.code, "A tool call is still open in this chat: the context can be compacted once it ended."
                 )
             case _:
+                limit = self.capacity.safe_input_limit
+                sizes = ground.projection.sizes
+                if cut.tokens < limit // 2:
+                    fixed = ground.occupancy.scaled(sizes.system + sizes.tools)
+                    return Skip(
+                        cut.code,
+                        f"Even with earlier context compacted it would not fit: instructions and tools take about "
+                        f"{fixed:,} of the {limit:,} tokens that the model takes, and a summary as much again.",
+                    )
                 what = "one message" if cut.node_id else "the question"
                 return Skip(
                     cut.code,
                     f"Even with earlier context compacted it would not fit, as {what} alone takes about "
-                    f"{cut.tokens:,} of the {self.capacity.safe_input_limit:,} tokens that the model takes.",
+                    f"{cut.tokens:,} of the {limit:,} tokens that the model takes.",
                 )
 
     def _too_large(self, tokens: int) -> str:

@@ -236,7 +236,13 @@ class Answering:
         else:
 
             async def store(compaction: Compaction) -> ChangeSet:
-                return await self._store(start, session_id, model, compaction)
+                # Whether the question is stored, is certain once this has ended: until then it is no draft again.
+                start.is_being_stored = True
+                try:
+                    return await self._store(start, session_id, model, compaction)
+                except BaseException:
+                    start.is_being_stored = False
+                    raise
 
             changes = await self._preflight.before_answer(
                 session_id, loaded, ground, model, store, request=command.request

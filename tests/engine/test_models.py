@@ -227,7 +227,7 @@ async def test_no_answer_begins_while_what_the_last_models_share_is_being_closed
 
 @pytest.mark.req("A-6", "C-13")
 async def test_what_fits_is_judged_by_the_model_that_was_chosen(shelf: Shelf, tmp_path: Path) -> None:
-    small = NamedModel("b", capacity=Capacity(context_window=4_096, max_output=1_024, window_known=True))
+    small = NamedModel("b", capacity=Capacity(context_window=2_048, max_output=1_024, window_known=True))
     async with running(shelf, tmp_path, NamedModel("a", answers("One.")), open_model=of(small)) as room:
         long = "word " * 3_000
         session_id = await room.send(long)
