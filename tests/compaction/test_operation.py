@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -178,9 +179,15 @@ def test_a_summariser_with_a_tiny_window_is_named() -> None:
 
 def test_what_is_told_out_of_turn_is_a_mistake_of_the_driver() -> None:
     made = operation()
-    for wrong in (lambda: made.answered(good(), USAGE, 0), made.committed, made.went_stale, lambda: made.waited(0)):
+    wrong: list[Callable[[], object]] = [
+        lambda: made.answered(good(), USAGE, 0),
+        made.committed,
+        made.went_stale,
+        lambda: made.waited(0),
+    ]
+    for tell in wrong:
         with pytest.raises(WrongStep):
-            wrong()
+            tell()
     made.begin(0)
     with pytest.raises(WrongStep):
         made.begin(0)
