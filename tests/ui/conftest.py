@@ -8,11 +8,21 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QLocale
 from PySide6.QtWidgets import QApplication
 
 from tests.ui.desk import Desk
 
 CHECKOUT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def no_locale(qapp: QApplication) -> Iterator[None]:
+    """Times and numbers as in no country, whatever a test before has set; what this one sets is undone."""
+    before = QLocale()
+    QLocale.setDefault(QLocale.c())
+    yield
+    QLocale.setDefault(before)
 
 
 @pytest.fixture
