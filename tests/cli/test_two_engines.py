@@ -107,7 +107,8 @@ async def test_when_an_engine_is_killed_in_the_middle_of_an_answer_another_goes_
             assert (await until(other, TurnFinished)).stop_reason == "stop"
             other.send(OpenSession(started.session_id, request=4), Shutdown(request=5))
             events, errors, code = await asyncio.to_thread(other.rest)
-    assert (errors, code, events[-1]) == ("", 0, CommandDone(5))
+    assert (errors, code) == ("", 0)
+    assert CommandDone(5) in events  # the two commands are carried out side by side
     assert leases(program) == []
     [opened] = [event for event in events if isinstance(event, Branch)]
     assert ([row.role for row in opened.rows], opened.draft) == (["user", "assistant", "user", "assistant"], "")
